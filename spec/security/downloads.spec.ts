@@ -11,10 +11,10 @@ import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { chooseRange } from '../../lib/runtime/http/preconditions.ts'
 import { growsInProportion } from '../support/cost.ts'
 import { openDescriptors } from '../support/descriptors.ts'
-import { ENVIRONMENTS, type Front, listen, makeFront } from '../support/front.ts'
+import { ENVIRONMENTS, listen, makeFront } from '../support/front.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { ask, request } from '../support/raw.ts'
-import { makeProject, open } from '../support/site.ts'
+import { makeProject, open, writeFiles } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
@@ -49,20 +49,16 @@ const ranges = {
 
 for (const [place, { where, at, options }] of PLACES.entries()) {
   test(`no Range gets more bytes than the file has, whatever its size${where}`, async t => {
-    const sizes = { 'empty.bin': 0, 'one.bin': 1, 'small.bin': 1000, 'big.bin': MIB + 1000 }
-    const root = makeProject(
-      t,
-      Object.fromEntries(
-        Object.entries(sizes).map(([name, size]) => [`public/${name}`, Buffer.alloc(size, 7)])
-      )
-    )
+    const root = makeProject(t)
+    const sizes = [0, 1, 1000, MIB + 1000]
+    for (const size of sizes) writeFiles(root, { [`public/${size}.bin`]: Buffer.alloc(size, 7) })
     for (const environment of Object.values(ENVIRONMENTS).slice(place === 0 ? 0 : cases(1, 0))) {
       const front = await makeFront(t, { root, ...environment, ...options, maxHeaderSize: 100_000 })
-      for (const [name, size] of Object.entries(sizes)) {
+      for (const size of sizes) {
         for (const [what, range] of Object.entries(ranges)) {
           for (const method of ['GET', 'HEAD']) {
-            const answer = await ask(front.port, method, `${at}/${name}`, { Range: range })
-            const about = `${method} ${name}, ${what}: ${answer.head}`
+            const answer = await ask(front.port, method, `${at}/${size}.bin`, { Range: range })
+            const about = `${method} ${size}, ${what}: ${answer.head}`
             t.true([200, 206, 416].includes(answer.status), about)
             t.true(answer.body.length <= size, about)
             const length = Number(answer.headers['content-length'])
@@ -91,10 +87,8 @@ test('reading a Range takes time in proportion to its length', t => {
     const rangeOf = (bytes: number) => `bytes=${piece.repeat(bytes / piece.length)}${end}`
     const choose = (range: string) =>
       chooseRange('GET', { range, 'if-range': '"x"' }, { etag: '"x"' }, 1000)
-    t.true(
-      growsInProportion(16_000, bytes => choose(rangeOf(bytes))),
-      `bytes=${piece}…${end}`
-    )
+    const isLinear = growsInProportion(16_000, bytes => choose(rangeOf(bytes)))
+    t.true(isLinear, `bytes=${piece}…${end}`)
   }
 })
 
@@ -122,23 +116,24 @@ function drop(port: number, at: number, path: string): Promise<void> {
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   const senders = SENDERS_AND_MOUNT.slice(0, name === 'production' ? undefined : cases(1, 4))
   for (const [sender, options] of senders) {
-    test(`${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`, async t => {
+    test(`dropped downloads leave no descriptor and no error, in ${name}, ${sender}`, async t => {
       const root = makeProject(t, {
         'public/big.bin': Buffer.alloc(8 * MIB, 1),
         'apps/web/assets/films/film.mp4': Buffer.alloc(8 * MIB, 2),
         'public/assets/film.mp4': Buffer.alloc(8 * MIB, 2)
       })
       const front = await makeFront(t, { root, ...environment, ...options })
-      await warmUp(front)
-      const files = ['public/big.bin', 'public/assets/film.mp4'].map(path => join(root, path))
+      const paths = ['/big.bin', '/assets/film.mp4']
+      for (const path of paths) await ask(front.port, 'HEAD', path)
       const before = openDescriptors()
       for (let at = 0; at < DROPS; at += 20) {
-        const paths = ['/big.bin', '/assets/film.mp4']
-        await Promise.all(
-          Array.from({ length: 20 }, (_, i) => drop(front.port, at + i, paths[i % 2] ?? ''))
+        const drops = Array.from({ length: 20 }, (_, i) =>
+          drop(front.port, at + i, paths[i % 2] ?? '')
         )
+        await Promise.all(drops)
       }
-      for (const file of files) await until(() => openDescriptors(file) === 0, `${file} is closed`)
+      for (const path of paths)
+        await until(() => openDescriptors(join(root, 'public', path)) === 0, `${path} is closed`)
       await until(() => openDescriptors() <= before, 'as few descriptors as before')
       t.deepEqual(front.errors, [])
       const whole = await ask(front.port, 'GET', '/big.bin')
@@ -147,32 +142,9 @@ for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   }
 }
 
-async function warmUp({ port }: Front): Promise<void> {
-  for (const path of ['/big.bin', '/assets/film.mp4']) await ask(port, 'HEAD', path)
-}
-
-for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test(`a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
-    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
-    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
-    const file = join(root, 'public/big.bin')
-    const sockets = Array.from({ length: 20 }, () => {
-      const socket = connect(front.port, '127.0.0.1', () => {
-        socket.pause()
-        socket.write(request('GET', '/big.bin'))
-      })
-      return socket
-    })
-    await until(() => openDescriptors(file) === 20, 'every download has begun')
-    for (const socket of sockets) socket.destroy()
-    await until(() => openDescriptors(file) === 0, 'every download has ended')
-    t.deepEqual(front.errors, [])
-  })
-}
-
 // Responses that have no connection yet, or nobody who waits for them any more.
 
-const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
+const BIG = Buffer.alloc(4 * MIB, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 const BATCHES = cases(3, 30)
 const UNREAD = cases(30_000, 240_000)
@@ -181,23 +153,16 @@ const READ_LATE = cases(300, 3000)
 const LATE_TEXT = 'a'.repeat(8000)
 const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(200)}\r\n`
 
-interface Counted extends Front {
-  readonly file: string
-  /** Requests that came to the application, and those that it is done with. */
-  readonly seen: { came: number; left: number }
-  readonly http2Port: number
-}
-
 interface CountedOptions extends Pick<KoaAssetsOptions, 'public' | 'mounts'> {
   readonly koa?: new () => Koa
   readonly front?: Middleware
 }
 
+/** A site that counts the requests that came to the application, and those that it is done with. */
 async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
   const root = makeProject(t, { 'public/big.bin': BIG })
   const seen = { came: 0, left: 0 }
-  const options = { root, env: 'production', compile: false, fingerprint: false }
-  const front = await makeFront(t, { ...options, ...sender })
+  const front = await makeFront(t, { root, ...ENVIRONMENTS.production, ...sender })
   const callback = front.app.callback()
   const handle: ReturnType<Koa['callback']> = async (req, res) => {
     seen.came++
@@ -205,21 +170,17 @@ async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
     seen.left++
   }
   const port = await listen(t, handle)
-  const http2Port = await open(
-    t,
-    createHttp2((req, res) => void handle(req, res))
-  )
+  const http2 = createHttp2((req, res) => void handle(req, res))
+  const http2Port = await open(t, http2)
   // What is needed once in the life of a process is open from here on.
   await ask(port, 'HEAD', '/big.bin')
-  return { ...front, port, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted
+  return { ...front, port, file: join(root, 'public/big.bin'), seen, http2Port }
 }
 
+type Counted = Awaited<ReturnType<typeof makeCounted>>
+
 /** Nothing is left of the requests: no descriptor, nobody who waits, and no error. */
-async function settle(
-  t: ExecutionContext,
-  { file, seen, errors }: Counted,
-  before?: number
-): Promise<void> {
+async function settle(t: ExecutionContext, { file, seen, errors }: Counted, before?: number) {
   await until(() => seen.left === seen.came, 'the application is done with every request')
   await until(() => openDescriptors(file) === 0, 'the file is closed')
   if (before !== undefined)
@@ -227,18 +188,20 @@ async function settle(
   t.deepEqual(errors, [])
 }
 
+const BIG_REQUEST = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'
+
 /** A connection that asks, and reads nothing of what is sent. */
 async function pipeline(port: number, requests: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   socket.on('error', () => undefined)
   socket.pause()
-  socket.write('GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests))
+  socket.write(BIG_REQUEST.repeat(requests))
   return socket
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
-  test(`64 KiB of pipelined requests open one file at a time, and none forever, ${sender}`, async t => {
+  test(`64 KiB of pipelined requests open one file at a time, ${sender}`, async t => {
     const warnings: string[] = []
     const note = (warning: Error) => warnings.push(warning.name)
     process.on('warning', note)
@@ -246,7 +209,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     const counted = await makeCounted(t, options)
     const { port, file } = counted
     const before = openDescriptors()
-    const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
+    const requests = Math.floor(65_536 / BIG_REQUEST.length)
     const sockets = await Promise.all([1, 2].map(() => pipeline(port, requests)))
     await until(() => openDescriptors(file) === 2, 'each connection has its first download')
     for (const socket of sockets) socket.destroy()
@@ -254,7 +217,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     t.deepEqual(warnings, [])
   })
 
-  test(`${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`, async t => {
+  test(`what a client pipelines without reading stays on its side, ${sender}`, async t => {
     const { port, file, seen, errors } = await makeCounted(t, options)
     const before = await heldBytes()
     const socket = await pipeline(port, UNREAD)
@@ -268,17 +231,17 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     const held = (await heldBytes()) - before
     t.true(seen.came < 10_000, `${seen.came} were read`)
     // A Buffer that Koa sends: 31 MiB.
-    t.true(held < 31 * 1024 * 1024, `${held} bytes are held`)
+    t.true(held < 31 * MIB, `${held} bytes are held`)
     socket.destroy()
     await until(() => openDescriptors(file) === 0, 'the file is closed')
     t.deepEqual(errors, [])
   })
 
-  test(`pipelined downloads that are read arrive whole, one after the other, ${sender}`, async t => {
+  test(`pipelined downloads arrive whole, one after the other, ${sender}`, async t => {
     const { port, file } = await makeCounted(t, options)
     const socket = connect(port, '127.0.0.1')
-    const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
-    socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    socket.write(BIG_REQUEST.repeat(4))
+    socket.write(request('GET', '/big.bin'))
     let length = 0
     let most = 0
     for await (const chunk of socket) {
@@ -304,7 +267,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
           const headers = at % 2 ? { range: 'bytes=1000-' } : {}
           const stream = session.request({ ':path': '/big.bin', ...headers })
           stream.on('error', () => undefined)
-          const closed = new Promise(resolve => stream.once('close', resolve))
+          const closed = once(stream, 'close')
           // The request leaves with the next turn; its stages take a few. Some get an answer first.
           if (at % 10 === 9) await once(stream, 'response')
           for (let turn = 0; turn < at % 10; turn++) {
@@ -322,6 +285,14 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
+  test(`a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
+    const counted = await makeCounted(t, options)
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => pipeline(counted.port, 1)))
+    await until(() => openDescriptors(counted.file) === 20, 'every download has begun')
+    for (const socket of sockets) socket.destroy()
+    await settle(t, counted)
+  })
+
   test(`HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, file } = counted
@@ -339,11 +310,11 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     ['from memory', 8192],
     ['streamed', 0]
   ] as const) {
-    test(`${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`, async t => {
+    test(`pipelined requests of a client that reads late are all answered, ${way}, ${sender}`, async t => {
       const root = makeProject(t, { 'public/a.txt': LATE_TEXT })
       const memory = { maxFileBytes }
-      const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
-      const { port, errors } = await makeFront(t, { root, ...production, memory, ...options })
+      const production = { ...ENVIRONMENTS.production, revalidate: 0, memory }
+      const { port, errors } = await makeFront(t, { root, ...production, ...options })
       const socket = connect(port, '127.0.0.1')
       const requests = `${PADDED}\r\n`.repeat(READ_LATE - 1)
       socket.write(`${requests}${PADDED}Connection: close\r\n\r\n`)

@@ -279,7 +279,7 @@ for (const [title, race] of RACES) {
     const outside = makePrivate(home, race.links !== undefined)
     const before = outside()
     const links = Object.entries(race.links ?? {}).map(([link, places]) => {
-      const paths = places.map(place => (/^outside/.test(place) ? join(home, place) : place))
+      const paths = places.map(place => (place.startsWith('outside') ? join(home, place) : place))
       symlinkSync(paths[0] ?? '', join(root, link))
       return [join(root, link), paths] as const
     })
@@ -296,9 +296,9 @@ for (const [title, race] of RACES) {
     for (let round = 0; round < rounds || !isWon(round); round++) {
       if (edited !== undefined) writeFiles(root, { [edited]: pageOf(round) })
       await run?.(root, round).catch(refused)
-      const answers = await Promise.all(urls.map(url => site?.ask(url)))
+      const answers = site ? await Promise.all(urls.map(url => site.ask(url))) : []
       t.false(
-        answers.some(answer => answer?.text.includes(SECRET)),
+        answers.some(answer => answer.text.includes(SECRET)),
         'a byte of the outside'
       )
       const assets = join(root, 'public/assets')
