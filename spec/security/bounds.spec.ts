@@ -1,7 +1,9 @@
 // What a visitor can make a server remember or write.
+import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import type { Middleware } from 'koa'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { withSlashes } from '../../lib/runtime/files/paths.ts'
 import { MtimeIndex } from '../../lib/publishing/building/index.ts'
@@ -9,9 +11,9 @@ import { wantedAt } from '../../lib/runtime/serving/request.ts'
 import { settleProject } from '../../lib/runtime/app/extras.ts'
 import { ENVIRONMENTS, makeFront, METHODS } from '../support/front.ts'
 import { drive, heldBytes } from '../support/in-process.ts'
-import { ask, exchange, readAnswer, request, signature } from '../support/raw.ts'
+import { ask, request, signature } from '../support/raw.ts'
 import { publicFilesOf } from '../support/served.ts'
-import { type Files, makeProject, writeFiles } from '../support/site.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { PLACES } from './places.ts'
@@ -37,12 +39,12 @@ function contentsOf(directory: string): Record<string, string> {
 const FLOOD = cases(1500, 10_000)
 const WARM_UP = cases(200, 2000)
 
-const ways: Readonly<Record<string, readonly [count: number, url: (at: number) => string]>> = {
-  'missing names': [FLOOD, at => `/assets/${PADDING}/${at}-${PADDING}.css`],
-  '?v=': [FLOOD, at => `/assets/app.css?v=${at}-${PADDING}${PADDING}`],
-  'missing folders': [FLOOD, at => `/assets/${at}-${PADDING}/${PADDING}/app.css`],
-  'missing fingerprints': [FLOOD, at => `/assets/app-${at.toString(16).padStart(32, '0')}.css`],
-  'missing files of public': [FLOOD, at => `/${at}-${PADDING}/${PADDING}/x.html`]
+const ways: Readonly<Record<string, (at: number) => string>> = {
+  'missing names': at => `/assets/${PADDING}/${at}-${PADDING}.css`,
+  '?v=': at => `/assets/app.css?v=${at}-${PADDING}${PADDING}`,
+  'missing folders': at => `/assets/${at}-${PADDING}/${PADDING}/app.css`,
+  'missing fingerprints': at => `/assets/app-${at.toString(16).padStart(32, '0')}.css`,
+  'missing files of public': at => `/${at}-${PADDING}/${PADDING}/x.html`
 }
 
 const environments = PLACES.filter(({ at }) => at === '').flatMap(({ where, options }) =>
@@ -56,11 +58,11 @@ for (const [name, environment] of environments) {
     const root = makeStronghold(t)
     const { app, port, errors } = await makeFront(t, { root, ...environment, alone: true })
     await ask(port, 'GET', '/assets/app.css')
-    for (const [, url] of Object.values(ways)) await drive(app, numbered(WARM_UP, url))
+    for (const url of Object.values(ways)) await drive(app, numbered(WARM_UP, url))
     const files = contentsOf(join(root, 'public'))
     const before = await heldBytes()
-    for (const [what, [count, url]] of Object.entries(ways)) {
-      const statuses = await drive(app, numbered(count, url))
+    for (const [what, url] of Object.entries(ways)) {
+      const statuses = await drive(app, numbered(FLOOD, url))
       t.deepEqual([...statuses], [what === '?v=' ? 200 : 404], what)
       // Nearly every name would be more than 400 bytes, and an entry for it as much again.
       await until(async () => (await heldBytes()) - before < MIB, `${what}: 1 MiB more is held`)
@@ -72,12 +74,12 @@ for (const [name, environment] of environments) {
 
 test.serial('long names cost no more memory than short ones', async t => {
   const root = makeStronghold(t)
-  const production = { root, env: 'production', fingerprint: false, alone: true }
-  const { app } = await makeFront(t, production)
-  const flood = (end: string) => {
-    const urls = numbered(WARM_UP, at => `/assets/${at}${end}.css`)
-    return drive(app, urls)
-  }
+  const { app } = await makeFront(t, { root, ...ENVIRONMENTS.production, alone: true })
+  const flood = (end: string) =>
+    drive(
+      app,
+      numbered(WARM_UP, at => `/assets/${at}${end}.css`)
+    )
   await flood('')
   const before = await heldBytes()
   t.deepEqual([...(await flood('x'.repeat(15_000)))], [404])
@@ -85,13 +87,9 @@ test.serial('long names cost no more memory than short ones', async t => {
 })
 
 test.serial('the index and the memory hold what they may, and no more', async t => {
-  const files = Object.fromEntries(
-    Array.from({ length: 120 }, (_, at) => [
-      `apps/web/assets/images/${at}.bin`,
-      Buffer.alloc(64 * 1024, at)
-    ])
-  ) satisfies Files
-  const root = makeProject(t, files)
+  const root = makeProject(t)
+  for (let at = 0; at < 120; at++)
+    writeFiles(root, { [`apps/web/assets/images/${at}.bin`]: Buffer.alloc(64 * 1024, at) })
   const options = { root, env: 'development', index: { max: 20 }, memory: { maxBytes: MIB } }
   const { app } = await makeFront(t, options)
   const urls = [...numbered(120, at => `/assets/${at}.bin`)]
@@ -154,13 +152,11 @@ test('only names that have a source are written, and only below the prefix', asy
   t.deepEqual(errors, [])
 })
 
-// Everybody asks at once for what takes long to make.
-
 const SOURCE = 'apps/web/assets/stylesheets/slow.css.slow'
 const CROWD = 200
 const EDITS = cases(8, 60)
 
-/** A site whose compiler waits until it is let go, and that tells how many requests have come. */
+/** A site whose compiler waits until it is let go, and that counts the requests that have come. */
 async function makeSlowSite(t: ExecutionContext, env: string) {
   const root = makeProject(t, { [SOURCE]: 'one' })
   const state = { compiles: 0, arrived: 0, go: () => {}, gate: Promise.resolve() }
@@ -177,48 +173,38 @@ async function makeSlowSite(t: ExecutionContext, env: string) {
       return { code: `${code} compiled` }
     }
   }
-  const front = await makeFront(t, {
-    root,
-    env,
-    compile: true,
-    fingerprint: false,
-    compilers: [slow],
-    inFront: [
-      (_, next) => {
-        state.arrived++
-        return next()
-      }
-    ]
-  })
-  return { ...front, state, close }
+  const count: Middleware = (_, next) => {
+    state.arrived++
+    return next()
+  }
+  const options = { root, env, compile: true, fingerprint: false, compilers: [slow] }
+  const front = await makeFront(t, { ...options, inFront: [count] })
+  const crowd = async (size: number) => {
+    const expected = state.arrived + size
+    const asked = Array.from({ length: size }, () => ask(front.port, 'GET', '/assets/slow.css'))
+    await until(() => state.arrived === expected, 'the requests have come')
+    return { answers: Promise.all(asked) }
+  }
+  return { ...front, state, close, crowd }
 }
 
-/** Sends the request and leaves once `arrived` has passed. */
-function askAndLeave(port: number): Socket {
-  const socket = connect(port, '127.0.0.1', () => socket.write(request('GET', '/assets/slow.css')))
-  socket.on('error', () => undefined)
-  return socket
-}
-
-for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
-  test(`of ${CROWD} requests at once ${whoLeaves} leaves: one compile, and good responses for all others`, async t => {
-    const { port, state, close, errors } = await makeSlowSite(t, 'development')
+for (const [whoLeaves, before] of [
+  ['the first', 0],
+  ['one in the middle', CROWD / 2],
+  ['the last', CROWD - 1]
+] as const) {
+  test(`of ${CROWD} requests at once ${whoLeaves} leaves: all others are answered after one compile`, async t => {
+    const { port, state, close, crowd, errors } = await makeSlowSite(t, 'development')
     close()
-    const before =
-      { 'the first': 0, 'one in the middle': CROWD / 2, 'the last': CROWD - 1 }[whoLeaves] ?? 0
-    const crowd = (count: number) =>
-      Array.from({ length: count }, () => exchange(port, request('GET', '/assets/slow.css')))
-    const early = crowd(before)
-    await until(() => state.arrived === before, 'the requests have come')
-    const leaving = askAndLeave(port)
-    await until(() => state.arrived === before + 1, 'the requests have come')
-    const late = crowd(CROWD - 1 - before)
-    await until(() => state.arrived === CROWD, 'the requests have come')
-    const left = new Promise(resolve => leaving.once('close', resolve))
+    const early = await crowd(before)
+    const leaving = connect(port, '127.0.0.1')
+    leaving.write(request('GET', '/assets/slow.css'))
+    await until(() => state.arrived === before + 1, 'the request has come')
+    const late = await crowd(CROWD - 1 - before)
     leaving.destroy()
-    await left
+    await once(leaving, 'close')
     state.go()
-    const answers = (await Promise.all([...early, ...late])).map(readAnswer)
+    const answers = [...(await early.answers), ...(await late.answers)]
     t.is(answers.length, CROWD - 1)
     const [first = ''] = answers.map(signature)
     for (const answer of answers) {
@@ -230,43 +216,34 @@ for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
   })
 }
 
-test('requests after an edit during a compilation get the later bytes, after one more compilation', async t => {
-  const { root, port, state, close } = await makeSlowSite(t, 'development')
+test('requests after an edit during a compilation get the later bytes', async t => {
+  const { root, state, close, crowd } = await makeSlowSite(t, 'development')
   close()
-  const early = Array.from({ length: 20 }, () => exchange(port, request('GET', '/assets/slow.css')))
-  await until(() => state.compiles === 1 && state.arrived === 20, 'the requests have come')
+  const early = await crowd(20)
+  await until(() => state.compiles === 1, 'it is being compiled')
   writeFiles(root, { [SOURCE]: 'two' })
-  const late = Array.from({ length: 20 }, () => exchange(port, request('GET', '/assets/slow.css')))
-  await until(() => state.arrived === 40, 'the requests have come')
+  const late = await crowd(20)
   state.go()
-  for (const bytes of await Promise.all(late)) t.is(readAnswer(bytes).text, 'two compiled')
-  for (const bytes of await Promise.all(early))
-    t.regex(readAnswer(bytes).text, /^(one|two) compiled$/)
+  for (const { text } of await late.answers) t.is(text, 'two compiled')
+  for (const { text } of await early.answers) t.regex(text, /^(one|two) compiled$/)
   t.is(state.compiles, 2)
 })
 
-test('a storm of requests for a broken source: all get the error, and it is not compiled for each', async t => {
-  const { root, port, state, close, errors } = await makeSlowSite(t, 'production')
+test('many requests for a broken source all get the error, and it is not compiled for each', async t => {
+  const { root, port, state, close, crowd, errors } = await makeSlowSite(t, 'production')
   writeFiles(root, { [SOURCE]: 'broken' })
   close()
-  const crowd = Array.from({ length: CROWD }, () =>
-    exchange(port, request('GET', '/assets/slow.css'))
-  )
-  await until(() => state.arrived === CROWD, 'the requests have come')
+  const { answers } = await crowd(CROWD)
   state.go()
-  for (const bytes of await Promise.all(crowd)) {
-    const answer = readAnswer(bytes)
-    t.is(answer.status, 500)
-    t.is(answer.text, 'Internal Server Error')
-  }
+  for (const { status, text } of await answers)
+    t.deepEqual([status, text], [500, 'Internal Server Error'])
   t.true(state.compiles <= 2, `${state.compiles} compiles`)
   t.is(errors.length, CROWD)
   writeFiles(root, { [SOURCE]: 'fixed' })
-  const fixed = await exchange(port, request('GET', '/assets/slow.css'))
-  t.is(readAnswer(fixed).text, 'fixed compiled')
+  t.is((await ask(port, 'GET', '/assets/slow.css')).text, 'fixed compiled')
 })
 
-test(`a stream of requests over each of ${EDITS} edits: one compile for each edit`, async t => {
+test(`requests over each of ${EDITS} edits cost one compile for each edit`, async t => {
   const { root, app, state } = await makeSlowSite(t, 'development')
   for (let edit = 1; edit <= EDITS; edit++) {
     writeFiles(root, { [SOURCE]: `edit ${edit}` })

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test, type ExecutionContext } from '../support/test.ts'
+import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { assetSources } from '../../lib/runtime/settings/third-party.ts'
 import { CompileError } from '../../lib/runtime/errors.ts'
@@ -27,7 +28,10 @@ const broken = {
 }
 const names = ['sass.css', 'missing.css', 'sheet.css', 'script.js', 'own.css']
 
-test('no error shows a path of the machine; in development each shows that of its source, elsewhere nothing', async t => {
+const PLACE_IN_CODE =
+  /node_modules(?!\/koa-fresh-assets\/docs\/errors\.md#)|\.(?:js|ts):\d+:\d+\)|\bat .*:\d+/
+
+test('no error shows a path of the machine, and only in development one of the project', async t => {
   const root = makeProject(t, broken)
   const own = {
     extensions: '.own',
@@ -45,12 +49,7 @@ test('no error shows a path of the machine; in development each shows that of it
         t.is(answer.status, 500)
         t.false(answer.head.includes(root), answer.head)
         t.false(answer.text.includes(root), answer.text)
-        t.false(
-          /node_modules(?!\/koa-fresh-assets\/docs\/errors\.md#)|\.(?:js|ts):\d+:\d+\)|\bat .*:\d+/.test(
-            answer.text
-          ),
-          answer.text
-        )
+        t.notRegex(answer.text, PLACE_IN_CODE)
         t.is(answer.headers.etag ?? answer.headers['last-modified'], undefined)
         if (env === 'development') t.true(answer.text.includes('apps/web/assets/'), answer.text)
         else t.is(answer.text, 'Internal Server Error')
@@ -60,55 +59,43 @@ test('no error shows a path of the machine; in development each shows that of it
   }
 })
 
-test.serial(
-  'a broken source of a third party or of a hoisted package shows no path of the machine',
-  async t => {
-    const outside = makeProject(t, {
-      'third/stylesheets/third.css.scss': 'a { color: $none }',
-      'extra/stylesheets/extra.css.scss': 'a { color: $none }',
-      'node_modules/hoisted/_index.scss': 'a { color: $none }',
-      'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
-      'site/apps/web/assets/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";'
-    })
-    assetSources.append(join(outside, 'third'))
-    const { port } = await makeFront(t, {
-      root: join(outside, 'site'),
-      env: 'development',
-      sources: [join(outside, 'extra')]
-    })
-    for (const name of ['third.css', 'extra.css', 'hoisted.css']) {
-      const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/html' })
-      t.is(answer.status, 500)
-      const shown =
-        name === 'hoisted.css'
-          ? '../node_modules/hoisted/_index.scss:1:12'
-          : /[^.]*/.exec(name)?.[0]
-      t.true(answer.text.includes(`<code>${shown}`), answer.text)
-      t.false(answer.text.includes(outside), answer.text)
-    }
+test.serial('a broken source of a third party shows no path of the machine', async t => {
+  const outside = makeProject(t, {
+    'third/stylesheets/third.css.scss': 'a { color: $none }',
+    'extra/stylesheets/extra.css.scss': 'a { color: $none }',
+    'node_modules/hoisted/_index.scss': 'a { color: $none }',
+    'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
+    'site/apps/web/assets/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";'
+  })
+  assetSources.append(join(outside, 'third'))
+  const sources = [join(outside, 'extra')]
+  const { port } = await makeFront(t, { root: join(outside, 'site'), env: 'development', sources })
+  for (const [name, shown] of [
+    ['third.css', 'third'],
+    ['extra.css', 'extra'],
+    ['hoisted.css', '../node_modules/hoisted/_index.scss:1:12']
+  ]) {
+    const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/html' })
+    t.is(answer.status, 500)
+    t.true(answer.text.includes(`<code>${shown}`), answer.text)
+    t.false(answer.text.includes(outside), answer.text)
   }
-)
+})
 
 test('where root, its app or a source is a link, neither path of it is shown', async t => {
   const outside = makeProject(t, {
     'the project/package.json': '{}',
     'the project/node_modules/inner/_index.scss': 'a { color: $none }',
+    'the project/node_modules/inner/package.json': '{ "name": "inner", "sass": "_index.scss" }',
     'node_modules/hoisted/_index.scss': 'a { color: $none }',
+    'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
     'shared/stylesheets/shared.css.scss': 'a { color: $none }',
     'shared/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";',
     'shared/stylesheets/inner.css.scss': '@use "pkg:inner";'
   })
-  for (const name of ['hoisted', 'inner']) {
-    const directory = name === 'inner' ? 'the project/node_modules/inner' : 'node_modules/hoisted'
-    const description = JSON.stringify({ name, sass: '_index.scss' })
-    writeFileSync(join(outside, directory, 'package.json'), description)
-  }
   const real = join(outside, 'the project')
-  const files = Object.entries(broken)
-  writeFiles(
-    join(outside, 'web'),
-    Object.fromEntries(files.map(([path, text]) => [path.slice('apps/web/'.length), text]))
-  )
+  for (const [path, text] of Object.entries(broken))
+    writeFiles(outside, { [path.replace('apps/', '')]: text })
   mkdirSync(join(real, 'apps'))
   symlinkSync(join(outside, 'web'), join(real, 'apps/web'))
   symlinkSync(join(outside, 'shared'), join(real, 'shared'))
@@ -152,48 +139,38 @@ test('a disk error shows no path of the machine', async t => {
   }
 })
 
-const CASES = PLACES.flatMap(({ where, at, options }) =>
-  Object.entries(ENVIRONMENTS).map(
-    ([name, environment]) =>
-      [`in ${name}${where}`, at || '/assets', { ...environment, ...options }] as const
-  )
-)
+const allowKeeping: Middleware = (ctx, next) => {
+  ctx.set('Cache-Control', 'public, max-age=600')
+  ctx.set('Expires', 'Thu, 01 Jan 2099 00:00:00 GMT')
+  return next()
+}
 
-for (const [name, under, environment] of CASES) {
-  test(`an unknown asset is a 404 that nobody keeps, ${name}`, async t => {
+const throwing = (assets: Middleware): Middleware => {
+  return (ctx, next) => assets(ctx, () => next().then(() => ctx.throw(404)))
+}
+
+for (const { where, at, options } of PLACES) {
+  test(`an unknown asset is a 404 that nobody keeps${where}`, async t => {
     const root = makeStronghold(t)
-    const silent = await makeFront(t, { root, ...environment, alone: true })
-    const eager = await makeFront(t, {
-      root,
-      ...environment,
-      inFront: [
-        (ctx, next) => {
-          ctx.set('Cache-Control', 'public, max-age=600')
-          ctx.set('Expires', 'Thu, 01 Jan 2099 00:00:00 GMT')
-          return next()
-        }
-      ]
-    })
-    const thrown = await makeFront(t, {
-      root,
-      ...environment,
-      wrap: assets => (ctx, next) =>
-        assets(ctx, async () => {
-          await next()
-          ctx.throw(404)
-        })
-    })
-    for (const { port } of [silent, eager, thrown]) {
-      for (const method of METHODS) {
-        for (const unknown of ['x.css', 'account/x.css', 'app.css/x.css', `app-${OTHER}.css`, '']) {
-          const answer = await ask(port, method, `${under}/${unknown}`)
-          t.is(answer.status, 404)
-          t.is(answer.headers['cache-control'], 'no-store', `${method} ${unknown}`)
-          t.is(answer.headers.expires, undefined)
+    for (const environment of Object.values(ENVIRONMENTS)) {
+      const given = { root, ...environment, ...options }
+      const silent = await makeFront(t, { ...given, alone: true })
+      const eager = await makeFront(t, { ...given, inFront: [allowKeeping] })
+      const thrown = await makeFront(t, { ...given, wrap: throwing })
+      const unknown = ['x.css', 'account/x.css', 'app.css/x.css', `app-${OTHER}.css`, '']
+      const targets = unknown.map(name => `${at || '/assets'}/${name}`)
+      for (const { port } of [silent, eager, thrown]) {
+        for (const method of METHODS) {
+          for (const target of targets) {
+            const { status, headers } = await ask(port, method, target)
+            t.is(status, 404)
+            t.is(headers['cache-control'], 'no-store', `${method} ${target}`)
+            t.is(headers.expires, undefined)
+          }
         }
       }
+      t.is((await ask(silent.port, 'GET', '/x')).headers['cache-control'], undefined)
     }
-    t.is((await ask(silent.port, 'GET', '/x')).headers['cache-control'], undefined)
   })
 }
 
@@ -269,10 +246,7 @@ for (const [mode, options] of Object.entries(modes)) {
   })
 }
 
-// Settings under which koaAssets would serve the project itself; the other cases are those of mounts, in
-// spec/assets/settings/settings.spec.ts.
-
-test('a separate public directory is fine, whether it exists or not, beside sources with a similar name', t => {
+test('public may be a link and need not exist, but is no folder of sources', t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/robots.txt': 'x' })
   const links = isWindows ? [] : ['public', 'apps']
   for (const name of links) symlinkSync(name, join(root, `link-to-${name}`))
@@ -280,13 +254,9 @@ test('a separate public directory is fine, whether it exists or not, beside sour
   const start = (directory: string, more: KoaAssetsOptions = {}) =>
     koaAssets({ root, env: 'development', serve: true, public: directory, ...more })
   const fine = ['public', 'link-to-public', 'dist/web', 'apps/web/assets-public']
-  for (const directory of fine.filter(linked)) {
-    t.notThrows(() => start(directory), directory)
-  }
+  for (const directory of fine.filter(linked)) t.notThrows(() => start(directory), directory)
   const unusable = { code: 'public-unusable' }
   const inSources = ['apps/web/assets/public', 'link-to-apps/web/assets/public']
-  for (const directory of inSources.filter(linked)) {
-    t.throws(() => start(directory), unusable)
-  }
+  for (const directory of inSources.filter(linked)) t.throws(() => start(directory), unusable)
   t.throws(() => start('later', { apps: { web: { dir: 'later' } }, compile: false }), unusable)
 })
