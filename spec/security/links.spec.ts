@@ -1,6 +1,7 @@
 // Links that lead out, and what is no regular file.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
@@ -9,6 +10,7 @@ import { filesBelow, makeFingerprinted, placed, run } from '../support/fingerpri
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
+import { words } from '../support/texts.ts'
 import { PLACES } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 
@@ -40,20 +42,17 @@ for (const { where, at, options } of PLACES) {
 const STYLESHEETS = 'apps/web/assets/stylesheets'
 const SOURCES = { where: ', in a source', at: '/assets', options: {}, folder: STYLESHEETS }
 
-for (const { where, at, options, folder } of [
-  ...PLACES.map(place => ({ ...place, folder: 'public' })),
-  SOURCES
-]) {
+const FOLDERS = [...PLACES.map(place => ({ ...place, folder: 'public' })), SOURCES]
+
+for (const { where, at, options, folder } of FOLDERS) {
   test(`what is not a regular file is not ours, and nothing hangs${where}`, async t => {
     const root = makeStronghold(t)
     const names = await makeStrangers(t, join(root, folder))
     for (const symlinks of ['inside', 'follow', 'deny'] as const) {
       const fronts = await makeFronts(t, root, { ...options, symlinks })
       for (const name of names) await isNotOurs(t, fronts, `${at}/${name}`)
-      t.deepEqual(
-        names.filter(name => existsSync(join(root, 'public/assets', name))),
-        []
-      )
+      const published = names.filter(name => existsSync(join(root, 'public/assets', name)))
+      t.deepEqual(published, [])
       await isServed(t, fronts, '/assets/app.css', 'body { color: red }')
     }
   })
@@ -65,9 +64,8 @@ for (const { where, at, options, folder } of [
     symlinkSync('..', join(root, folder, 'up'))
     const symlinks = folder === 'public' ? { symlinks: 'deny' as const } : {}
     const fronts = await makeFronts(t, root, { ...options, ...symlinks })
-    for (const target of ['/loop.css', '/loop.css/x', '/self', '/self/app.css']) {
+    for (const target of ['/loop.css', '/loop.css/x', '/self', '/self/app.css'])
       await isNotOurs(t, fronts, at + target)
-    }
     await isServed(t, fronts, `${at}/app.css`, 'a{}')
   })
 }
@@ -110,8 +108,7 @@ test('a folder of a source that becomes a link out is left at once', async t => 
   t.is((await ask(front.port, 'GET', '/assets/a/x.css')).text, 'good')
   renameSync(folder, join(root, 'away'))
   symlinkSync(outside, folder)
-  const answer = await ask(front.port, 'GET', '/assets/a/x.css')
-  t.is(answer.status, 404)
+  t.is((await ask(front.port, 'GET', '/assets/a/x.css')).status, 404)
 })
 
 test('nothing is written through a link in public that leads out', async t => {
@@ -125,14 +122,15 @@ test('nothing is written through a link in public that leads out', async t => {
   symlinkSync(outside, join(root, 'public/assets/sub'))
   symlinkSync(join(outside, 'app.css'), join(root, 'public/assets/app.css'))
   symlinkSync(join(outside, 'same.css'), join(root, 'public/assets/same.css'))
-  const before = execFileSync('stat', ['-c', '%n %Y %y', join(outside, 'same.css')]).toString()
+  const stamp = () => statSync(join(outside, 'same.css'), { bigint: true }).mtimeNs
+  const before = stamp()
   const front = await makeFront(t, { root, env: 'development' })
   t.is((await ask(front.port, 'GET', '/assets/sub/x.css')).status, 404)
   t.false(existsSync(join(outside, 'x.css')))
   t.is((await ask(front.port, 'GET', '/assets/app.css')).text, 'a{}')
   t.is(readFileSync(join(outside, 'app.css'), 'utf8'), 'precious')
   t.is((await ask(front.port, 'GET', '/assets/same.css')).text, 'same{}')
-  t.is(execFileSync('stat', ['-c', '%n %Y %y', join(outside, 'same.css')]).toString(), before)
+  t.is(stamp(), before)
 })
 
 /** A FIFO, a socket, a directory and, for root, a device, all with a name that looks like a file. */
@@ -201,30 +199,25 @@ for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
   })
 }
 
-// What tells paths of sources to everybody.
+// A manifest tells paths of sources.
 
 test('a manifest is not ours', async t => {
-  const root = makeProject(t, {
-    'public/assets.json': SECRET,
-    'public/assets.json.br': SECRET,
-    'public/assets.json.gz': SECRET,
-    'public/assets.json.zst': SECRET,
-    'public/ASSETS.json': SECRET,
-    'public/a\u017f\u017fets.json': SECRET,
-    'public/.vite/manifest.json': SECRET
-  })
+  const names = words(`
+    assets.json assets.json.br assets.json.gz assets.json.zst ASSETS.json a\u017f\u017fets.json
+    .vite/manifest.json
+  `)
+  const root = makeProject(t, Object.fromEntries(names.map(name => [`public/${name}`, SECRET])))
   const fronts = await makeFronts(t, root)
   for (const target of [
     ...['/assets.json', '/assets.json?x', '/assets.json.br', '/assets.json.gz', '/assets.json.zst'],
     ...['/ASSETS.json', '/assets%2ejson', '/.vite/manifest.json', 'http://localhost/assets.json'],
     // APFS takes the long s for an s.
     '/a%C5%BF%C5%BFets.json'
-  ]) {
+  ])
     await isNotOurs(t, fronts, target)
-  }
 })
 
-test('the manifest of another prefix is not ours, and other files of such a name are', async t => {
+test('files that are called like a manifest of another prefix are served', async t => {
   const root = makeProject(t, {
     'public/static/a.json': SECRET,
     'public/assets.json': 'mine',
@@ -239,13 +232,11 @@ test('the manifest of another prefix is not ours, and other files of such a name
   }
 })
 
-test('our own manifest is not served through a mount of public either', async t => {
+test('a manifest is not served through a mount of public either', async t => {
   const root = makeProject(t, { 'public/assets.json': SECRET, 'public/assets.json.gz': SECRET })
   symlinkSync('public', join(root, 'link'))
-  const mounts = { '/files': 'public', '/link': 'link' }
-  const fronts = await makeFronts(t, root, { mounts })
-  for (const at of ['/files', '/link']) {
-    await isNotOurs(t, fronts, `${at}/assets.json`)
-    await isNotOurs(t, fronts, `${at}/assets.json.gz`)
-  }
+  const fronts = await makeFronts(t, root, { mounts: { '/files': 'public', '/link': 'link' } })
+  for (const at of ['/files', '/link'])
+    for (const name of ['assets.json', 'assets.json.gz'])
+      await isNotOurs(t, fronts, `${at}/${name}`)
 })

@@ -35,28 +35,22 @@ for (const place of PLACES) {
   for (const [title, targets] of Object.entries(notOurs)) {
     test.serial(`${title}${where}`, async t => {
       const before = readdirSync(join(root, 'public'), { recursive: true })
-      for (const target of targets) {
-        await isNotOurs(t, await shared, targetAt(place, target))
-      }
+      for (const target of targets) await isNotOurs(t, await shared, targetAt(place, target))
       t.deepEqual(readdirSync(join(root, 'public'), { recursive: true }), before)
     })
   }
 
   test.serial(`names of object properties are not found unless they are files${where}`, async t => {
-    for (const key of keys) {
-      for (const target of [`${at}/assets/${key}`, `${at}/${key}`]) {
-        await isNotOurs(t, await shared, target)
-      }
-    }
+    for (const key of keys)
+      for (const path of ['/assets', '']) await isNotOurs(t, await shared, `${at}${path}/${key}`)
   })
 
   test(`no response is a redirect, not even for a directory without its slash${where}`, async t => {
     for (const { alone } of await shared) {
       for (const target of ['/css', '/admin', '/assets', '/', '/assets/', '//css', '/css?x=/..']) {
         const answer = await ask(alone.port, 'GET', at + target)
-        t.is(answer.status, 404, target)
-        t.is(answer.headers.location, undefined, target)
-        t.is(answer.text, 'Not Found', target)
+        const seen = [answer.status, answer.headers.location, answer.text]
+        t.deepEqual(seen, [404, undefined, 'Not Found'], target)
       }
     }
   })
@@ -92,22 +86,15 @@ for (const place of PLACES) {
 test('the prefix ends at a segment', async t => {
   const root = makeStronghold(t, { 'apps/web/assets/other/secret': SECRET })
   const fronts = await makeFronts(t, root)
-  for (const target of [
-    '/assets-backup.sql',
-    '/assetssecret',
-    '/assetsapp.css',
-    '/asset/app.css'
-  ]) {
+  for (const target of words(`/assets-backup.sql /assetssecret /assetsapp.css /asset/app.css`))
     await isNotOurs(t, fronts, target)
-  }
   t.false(existsSync(join(root, 'public/assets/secret')))
   const mounted = await makeFronts(t, root, { mounts: { '/files': 'public' } })
-  for (const target of ['/files-backup.sql', '/filesx', '/filesrobots.txt', '/files', '/file']) {
+  for (const target of words(`/files-backup.sql /filesx /filesrobots.txt /files /file`))
     await isNotOurs(t, mounted, target)
-  }
 })
 
-test('in a mount what cannot be decoded is refused, at / where it can only be a file', async t => {
+test('in a mount a path that cannot be decoded is a 400, at / if it can only be a file', async t => {
   const root = makeStronghold(t)
   const mounts = { '/static': 'public', '/': 'public' }
   const fronts = await makeFronts(t, root, { public: 'public-unused', mounts })
@@ -126,9 +113,8 @@ test('in a mount what cannot be decoded is refused, at / where it can only be a 
     }
     t.deepEqual(front.errors, [])
   }
-  for (const target of ['/%00', '/x%', '/%zz/x', '/%c0%ae%c0%ae/x', '/robots.txt%00/x']) {
+  for (const target of words(`/%00 /x% /%zz/x /%c0%ae%c0%ae/x /robots.txt%00/x`))
     await isNotOurs(t, fronts, target)
-  }
 })
 
 test('a bare NUL never arrives', async t => {
@@ -138,7 +124,7 @@ test('a bare NUL never arrives', async t => {
   }
 })
 
-test('a NUL, and what cannot be decoded, is refused under the prefix, and passed on elsewhere', async t => {
+test('a path that cannot be decoded is a 400 under the prefix, and is passed on elsewhere', async t => {
   const fronts = await makeFronts(t, makeStronghold(t))
   const broken = words(`
     % %zz %2 x% %c0%ae%c0%ae/x %C0%AF %E0%80%AE%E0%80%AE/x %E0%A4%A %ED%A0%80 %ED%BF%BF.css
@@ -155,17 +141,15 @@ test('a NUL, and what cannot be decoded, is refused under the prefix, and passed
     }
     t.deepEqual(front.errors.concat(alone.errors), [])
   }
-  for (const name of [...broken, '%00/assets/app.js', 'robots.txt%00']) {
+  for (const name of [...broken, '%00/assets/app.js', 'robots.txt%00'])
     await isNotOurs(t, fronts, `/${name}`)
-  }
 })
 
 test('a path of 64 KiB is too long for a file, and no more than that', async t => {
   const root = makeStronghold(t)
-  for (const env of ['development', 'production']) {
-    const options = { root, env, compile: env === 'development', fingerprint: false }
-    const mounts = { '/static': { dir: 'public', index: 'index.html', fallback: 'index.html' } }
-    const front = await makeFront(t, { ...options, mounts, maxHeaderSize: 200_000 })
+  const mounts = { '/static': { dir: 'public', index: 'index.html', fallback: 'index.html' } }
+  for (const environment of Object.values(ENVIRONMENTS)) {
+    const front = await makeFront(t, { root, ...environment, mounts, maxHeaderSize: 200_000 })
     const missing = await ask(front.port, 'GET', '/assets/no-such-file')
     for (const name of ['a'.repeat(65_536), 'a/'.repeat(32_768) + 'x', '%20a'.repeat(16_384)]) {
       for (const at of ['/assets', '/static']) {
@@ -177,19 +161,14 @@ test('a path of 64 KiB is too long for a file, and no more than that', async t =
   }
 })
 
-// Names that are properties of every object.
-
 test('names of object properties are ordinary names', async t => {
   // An app of the project has that name.
   const names = keys.filter(key => !key.includes('/') && key !== '__proto__')
-  const root = makeProject(
-    t,
-    Object.fromEntries([
-      ...names.map(name => [`apps/web/assets/x/${name}`, `the file ${name}`] as const),
-      ['apps/web/assets/x/__proto__.d/polluted', 'a folder'] as const,
-      ['apps/__proto__/assets/x/app.css', 'an app'] as const
-    ])
-  )
+  const root = makeProject(t, {
+    ...Object.fromEntries(names.map(name => [`apps/web/assets/x/${name}`, `the file ${name}`])),
+    'apps/web/assets/x/__proto__.d/polluted': 'a folder',
+    'apps/__proto__/assets/x/app.css': 'an app'
+  })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   for (const name of names) {
     const answer = await ask(port, 'GET', `/assets/${name}`)
@@ -237,14 +216,10 @@ const bent = fc
     const start = at % (path.length + 1)
     return path.slice(0, start) + piece + path.slice(start + cut)
   })
+const percent = (character: string) => `%${character.charCodeAt(0).toString(16)}`
 const encoded = fc
   .tuple(fc.constantFrom(...OWN), fc.infiniteStream(fc.nat(99)))
-  .map(([path, dice]) =>
-    path
-      .split('')
-      .map(character => (dice.next().value < 95 ? character : percent(character)))
-      .join('')
-  )
+  .map(([path, dice]) => path.replace(/./g, one => (dice.next().value < 95 ? one : percent(one))))
 const spelling = fc.oneof(
   soup.map(parts => `/${parts.join('')}`),
   soup.map(parts => parts.join('')),
@@ -254,10 +229,6 @@ const spelling = fc.oneof(
   bent,
   encoded
 )
-
-function percent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16)}`
-}
 
 /** Nothing that stands in front of koaAssets may fail for a target that it cannot read. */
 function readPath(read: () => string): string | undefined {
@@ -269,42 +240,33 @@ function readPath(read: () => string): string | undefined {
   }
 }
 
-const placed = PLACES.flatMap(place =>
-  Object.entries(ENVIRONMENTS).map(([name, environment]) => ({ place, name, environment }))
-)
-
-for (const { place, name, environment } of placed) {
-  test(`${REQUESTS} spellings: what is served is the request’s own path, in ${name}${place.where}`, async t => {
-    const root = makeStronghold(t)
-    let path: string | undefined
-    const guard: Middleware = (ctx, next) => {
-      path = readPath(() => ctx.path)
-      return path?.startsWith(`${place.at}/admin`) ? ctx.throw(403) : next()
-    }
-    const front = await makeFront(t, { root, ...environment, ...place.options, inFront: [guard] })
-    const served = new Set<string>()
-    const expected = (asked: string) =>
-      asked.startsWith(`${place.at}/`) ? files[asked.slice(place.at.length)] : undefined
-    await fc.assert(
-      fc.asyncProperty(spelling, async target => {
-        path = undefined
-        const answer = await ask(front.port, 'GET', targetAt(place, target))
-        if (answer.status !== 200) return [400, 403, 404].includes(answer.status)
-        served.add(target)
-        // The very path that the guard compared, and the bytes that belong to it.
-        return path !== undefined && expected(path) === answer.text
-      }),
-      { numRuns: REQUESTS, examples: OWN.map(path => [path]) }
-    )
-    // The guard answers for the first, and a mount has nothing well-known.
-    const open = OWN.filter(path => !/^\/(?:admin|\.well-known)\//.test(path))
-    t.deepEqual(
-      open.filter(path => !served.has(path)),
-      []
-    )
-    t.deepEqual(
-      front.errors.filter(error => error.message !== 'Forbidden'),
-      []
-    )
-  })
+for (const place of PLACES) {
+  for (const [name, environment] of Object.entries(ENVIRONMENTS))
+    test(`of ${REQUESTS} spellings only a file’s own path is served, in ${name}${place.where}`, async t => {
+      const root = makeStronghold(t)
+      let path: string | undefined
+      const guard: Middleware = (ctx, next) => {
+        path = readPath(() => ctx.path)
+        return path?.startsWith(`${place.at}/admin`) ? ctx.throw(403) : next()
+      }
+      const front = await makeFront(t, { root, ...environment, ...place.options, inFront: [guard] })
+      const served = new Set<string>()
+      const expected = (asked: string) =>
+        asked.startsWith(`${place.at}/`) ? files[asked.slice(place.at.length)] : undefined
+      await fc.assert(
+        fc.asyncProperty(spelling, async target => {
+          path = undefined
+          const answer = await ask(front.port, 'GET', targetAt(place, target))
+          if (answer.status !== 200) return [400, 403, 404].includes(answer.status)
+          served.add(target)
+          // The very path that the guard compared, and the bytes that belong to it.
+          return path !== undefined && expected(path) === answer.text
+        }),
+        { numRuns: REQUESTS, examples: OWN.map(path => [path]) }
+      )
+      // The guard answers for the first, and a mount has nothing well-known.
+      const open = OWN.filter(path => !/^\/(?:admin|\.well-known)\//.test(path))
+      t.true(open.every(path => served.has(path)))
+      t.true(front.errors.every(({ message }) => message === 'Forbidden'))
+    })
 }
