@@ -63,6 +63,7 @@ export function askSession(
     stream.on('response', headers => (received = headers))
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('error', reject)
+    stream.on('close', () => reject(new Error('no response')))
     stream.on('end', () => {
       const { ':status': status = 0, ...fields } = received
       const bytes = Buffer.concat(chunks)

@@ -8,6 +8,12 @@ import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { writeFiles, type Files } from './site.ts'
+import { words } from './texts.ts'
+
+/** Makes the packages that are installed here those of another directory. */
+export function linkModules(root: string): void {
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
+}
 
 /**
  * A directory in which bundlers find the packages that are installed here, for all specs of a file: call
@@ -18,10 +24,6 @@ export function makeBundlerProject(files: Files, link = linkModules) {
   link(root)
   writeFiles(root, { 'package.json': '{ "private": true, "type": "module" }', ...files })
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) }
-}
-
-function linkModules(root: string): void {
-  symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
 }
 
 /**
@@ -40,11 +42,12 @@ export const PAGES: Files = {
   'src/other.ts': "import './other.css'\nimport { deep } from './deep.ts'\nconsole.log(deep())",
   'src/lazy.ts': "import './lazy.css'\nimport { shared } from './shared.ts'\nconsole.log(shared())",
   'src/main.css': '.main { color: red; background: url(./logo.svg) }',
-  'src/admin.css': '.admin { color: red }',
-  'src/shared.css': '.shared { color: red }',
-  'src/deep.css': '.deep { color: red }',
-  'src/other.css': '.other { color: red }',
-  'src/lazy.css': '.lazy { color: red }',
+  ...Object.fromEntries(
+    words('admin shared deep other lazy').map(name => [
+      `src/${name}.css`,
+      `.${name} { color: red }`
+    ])
+  ),
   'src/print.css': '@import "./deep.css"; .print { color: red }',
   'src/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>'
 }
@@ -56,23 +59,22 @@ export function pagesOf(options: KoaAssetsOptions): Assets {
   const middleware = koaAssets({ env: 'production', ...options })
   return async (url = '/') => {
     const app = new Koa()
-    const ctx = Object.assign(Object.create(app.context) as Context, {
-      app,
-      req: { url },
-      state: {}
-    })
+    const given = { app, req: { url }, state: {} }
+    const ctx = Object.assign(Object.create(app.context) as Context, given)
     await middleware(ctx, () => Promise.resolve())
     return ctx.assets
   }
 }
 
+export function attribute(name: string, tag: string): string | undefined {
+  return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
+}
+
 /** What a tag says, without what all of them say. */
 export function summary(tags: string): string[] {
   return tags.split('\n').map(tag => {
-    const [, url = '<inline>'] = / (?:src|href)="([^"]*)"/.exec(tag) ?? []
-    const [, rel = ''] = / rel="([^"]*)"/.exec(tag) ?? []
-    const [, type = ''] = / type="([^"]*)"/.exec(tag) ?? []
-    const kind = tag.startsWith('<link') ? rel : type
+    const url = attribute('(?:src|href)', tag) ?? '<inline>'
+    const kind = attribute(tag.startsWith('<link') ? 'rel' : 'type', tag) ?? ''
     const flags = ['defer', 'nomodule'].filter(flag => tag.includes(` ${flag}="${flag}"`))
     return [kind, ...flags, url].join(' ')
   })
@@ -81,10 +83,6 @@ export function summary(tags: string): string[] {
 /** Names without their hashes: `assets/main-CZTearZk.css` -> `assets/main.css`. */
 export function unhashed(tags: readonly string[]): string[] {
   return tags.map(tag => tag.replace(/[-.](?:[\w-]{8}|[0-9a-f]{16,20})(?=\.(?:js|css)$)/, ''))
-}
-
-export function attribute(name: string, tag: string): string | undefined {
-  return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
 }
 
 export function sha384(file: string): string {

@@ -58,10 +58,8 @@ export async function reports(
 }
 
 /** A site of one route behind koaHttpCache. */
-export async function openRoute(
+export const openRoute = (
   t: ExecutionContext,
   route: Koa3.Middleware,
   options?: HttpCacheOptions
-): Promise<Site> {
-  return open(t, new Koa3().use(koaHttpCache(options)).use(route))
-}
+) => open(t, new Koa3().use(koaHttpCache(options)).use(route))

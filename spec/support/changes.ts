@@ -37,26 +37,18 @@ const FILES: Readonly<Record<string, string>> = {
 const LOOKS = 500
 
 /** Files that are edited, created, moved with their folder, and removed: each is seen within seconds. */
-export async function seesEveryChange(
-  t: ExecutionContext,
-  replica: StartedReplica,
-  root: string
-): Promise<void> {
-  const shows = (path: string, text: string | undefined) =>
-    until(
-      async () => {
-        const answer = await replica.ask(path)
-        return text === undefined ? answer.status === 404 : answer.text.includes(text)
-      },
-      `${path} is ${text ?? 'missing'}`,
-      LOOKS
-    )
-  // Often enough that it is remembered.
-  for (let times = 0; times < 4; times++) {
-    for (const path of Object.keys(FILES)) {
-      await shows(path, path.includes('new') ? undefined : 'one')
+export async function seesEveryChange(t: ExecutionContext, replica: StartedReplica, root: string) {
+  const shows = (path: string, expected: string | undefined) => {
+    const isShown = async () => {
+      const { status, text } = await replica.ask(path)
+      return expected === undefined ? status === 404 : text.includes(expected)
     }
+    return until(isShown, `${path} is ${expected ?? 'missing'}`, LOOKS)
   }
+  // Often enough that it is remembered.
+  for (let times = 0; times < 4; times++)
+    for (const path of Object.keys(FILES))
+      await shows(path, path.includes('new') ? undefined : 'one')
   for (const text of ['two', 'three']) {
     for (const [path, file] of Object.entries(FILES)) {
       writeFiles(root, { [file]: file.endsWith('.scss') ? `a { b: ${text} }` : text })

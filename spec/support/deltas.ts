@@ -18,16 +18,12 @@ export const offering = (bytes: Uint8Array | string) => ({
 /** The file of a delta, with its seal. */
 export function deltaFile(old: string, next: string): Buffer {
   const frame = deltaFrame(Buffer.from(old), Buffer.from(next))
-  return sealDelta(sha256(old), frame, digestOf(next))
+  const sent = Buffer.concat([Buffer.from('5e2a4d1820000000', 'hex'), sha256(old), frame])
+  const seal = createHash('sha256').update(sent).update(digestOf(next)).digest()
+  return Buffer.concat([sent, Buffer.from('502a4d1820000000', 'hex'), seal])
 }
 
 export const deltaName = (path: string, old: string) => `${path}.${digestOf(old)}.dcz`
-
-function sealDelta(dictionary: Buffer, frame: Uint8Array, digest: string): Buffer {
-  const sent = Buffer.concat([Buffer.from('5e2a4d1820000000', 'hex'), dictionary, frame])
-  const seal = createHash('sha256').update(sent).update(digest).digest()
-  return Buffer.concat([sent, Buffer.from('502a4d1820000000', 'hex'), seal])
-}
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 /** Whether this Node can decode deltas. */

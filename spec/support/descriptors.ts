@@ -5,10 +5,7 @@ import { isWindows } from './windows.ts'
 
 /** How many descriptors are open; those of a file, or of files below a directory, where one is given. */
 export function openDescriptors(below?: string): number {
-  return isWindows ? withoutProc(below) : byProc(below)
-}
-
-function byProc(below?: string): number {
+  if (isWindows) return withoutProc(below)
   return readdirSync(`/proc/${process.pid}/fd`).filter(fd => {
     if (below === undefined) return true
     try {
@@ -26,9 +23,8 @@ const MOST = 512
 
 function withoutProc(below?: string): number {
   const files = below === undefined ? undefined : new Set(filesOf(below).map(identity))
-  const open = Array.from({ length: MOST }, (_, fd) => statsOf(fd)).filter(
-    stats => stats !== undefined
-  )
+  const all = Array.from({ length: MOST }, (_, fd) => statsOf(fd))
+  const open = all.filter(stats => stats !== undefined)
   return open.filter(stats => files?.has(identity(stats)) ?? true).length
 }
 

@@ -6,6 +6,7 @@ import { STATUS_CODES } from 'node:http'
 import { dirname, join, resolve } from 'node:path'
 import type { ExecutionContext } from './test.ts'
 import { ask, type Answer, type Question } from './ask.ts'
+import { linkModules } from './bundler-project.ts'
 import { makeProject, writeFiles, type Files } from './site.ts'
 
 export interface Block {
@@ -49,10 +50,8 @@ export function readPage(path: string) {
     text,
     /** Takes the blocks of a section. */
     take(section: string, ...languages: readonly string[]): readonly Block[] {
-      const taken = [...left].filter(
-        block =>
-          block.section === section && (!languages.length || languages.includes(block.language))
-      )
+      const isTaken = ({ language }: Block) => !languages.length || languages.includes(language)
+      const taken = [...left].filter(block => block.section === section && isTaken(block))
       if (taken.length === 0) throw new Error(`${path} has no such blocks in "${section}"`)
       for (const block of taken) left.delete(block)
       return taken
@@ -82,14 +81,12 @@ async function exchange(port: number, text: string): Promise<void> {
   const headers = Object.fromEntries(fields.map(field => field.split(': ')))
   const answer = await ask(port, path, { method, headers, ...(body !== undefined && { body }) })
   const [status, ...expected] = response.trim().split('\n')
-  const lines = [
-    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
-    ...expected.map(field => {
-      const [name = ''] = field.split(': ')
-      const value = String(answer.headers[name.toLowerCase()])
-      return field.includes('…') && value !== 'undefined' ? field : `${name}: ${value}`
-    })
-  ]
+  const got = expected.map(field => {
+    const [name = ''] = field.split(': ')
+    const value = String(answer.headers[name.toLowerCase()])
+    return field.includes('…') && value !== 'undefined' ? field : `${name}: ${value}`
+  })
+  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`, ...got]
   if (lines.join('\n') === [status, ...expected].join('\n')) return
   throw new Error(`${start}: expected\n${response}\ngot\n${lines.join('\n')}\n\n${answer.text}`)
 }
@@ -194,10 +191,6 @@ export function makeExample(t: ExecutionContext, files: Files = {}, link = linkM
 }
 
 const linesOf = (text: string) => text.replaceAll('\\\n', '').split('\n').filter(Boolean)
-
-function linkModules(root: string): void {
-  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
-}
 
 let isChecked = false
 

@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { words } from './texts.ts'
 
 const TEXTS = { EIO: 'i/o error', ENOSPC: 'no space left on device', EACCES: 'permission denied' }
 
@@ -28,21 +29,12 @@ const SYSCALLS: Readonly<Record<string, string>> = {
   ...{ appendFile: 'write' }
 }
 const OF_OPEN_FILES: Readonly<Record<string, string>> = {
-  ...{
-    futimes: 'futime',
-    stat: 'fstat',
-    chmod: 'fchmod',
-    utimes: 'futime',
-    sync: 'fsync',
-    truncate: 'ftruncate'
-  }
+  ...{ futimes: 'futime', stat: 'fstat', chmod: 'fchmod', utimes: 'futime' },
+  ...{ sync: 'fsync', truncate: 'ftruncate' }
 }
-const NAMES = [
-  ...['appendFile', 'chmod', 'close', 'copyFile', 'datasync', 'fchmod', 'fstat', 'fsync'],
-  ...['futimes', 'link', 'lstat', 'mkdir'],
-  ...['open', 'read', 'readdir', 'readFile', 'realpath', 'rename', 'rm', 'rmdir', 'stat', 'sync'],
-  ...['truncate', 'unlink', 'utimes', 'write', 'writeFile']
-]
+const NAMES = words(`appendFile chmod close copyFile datasync fchmod fstat fsync futimes link lstat
+  mkdir open read readdir readFile realpath rename rm rmdir stat sync truncate unlink utimes write
+  writeFile`)
 
 type Call = (this: unknown, ...words: unknown[]) => unknown
 type Style = 'promise' | 'callback' | 'sync'

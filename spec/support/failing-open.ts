@@ -1,7 +1,7 @@
 // A server in a process in which one open of a file fails, those of Node's loader of modules included: when it starts, or
 // when each of its parts is used for the first time. It sends what its responses were then, and what they are afterwards.
 import { createHash } from 'node:crypto'
-import { createServer, get } from 'node:http'
+import { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa, { type Context } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
@@ -41,10 +41,8 @@ let after: Record<string, string> = {}
 let isCounting = false
 
 /** What Node's own modules call, the loader too, which has its functions of `fs` from before any of ours. */
-const binding = Reflect.apply(Reflect.get(process, 'binding') as Call, process, ['fs']) as Record<
-  string,
-  Call
->
+const bindingOf = Reflect.get(process, 'binding') as Call
+const binding = bindingOf.call(process, 'fs') as Record<string, Call>
 for (const name of ['open', 'openFileHandle', 'readFileUtf8']) {
   const call = binding[name]
   if (!call) continue
@@ -71,9 +69,9 @@ function finish(ended?: string): void {
 process.on('unhandledRejection', error => unhandled.push(String(error)))
 process.on('uncaughtException', error => finish(String(error)))
 
-async function respond(port: number): Promise<Record<string, string>> {
+async function respond(port: number, asked = paths): Promise<Record<string, string>> {
   const responses: Record<string, string> = {}
-  for (const path of paths) {
+  for (const path of asked) {
     responses[path] = await new Promise(resolve => {
       get({ host: '127.0.0.1', port, path }, response => {
         const hash = createHash('sha256')
@@ -94,33 +92,23 @@ function start() {
   app.use(koaAssets({ serve: true, ...options }))
   app.use(async ctx => {
     const { assets, sendFile } = ctx as Context & Extras
-    if (ctx.path === '/download')
-      return sendFile.call(ctx, 'notes.txt', { root: '.', download: true })
+    const download = { root: '.', download: true }
+    if (ctx.path === '/download') return sendFile.call(ctx, 'notes.txt', download)
     if (ctx.path !== '/page') return
     const tags = [assets.stylesheet('app'), assets.javascript('app', { type: 'module' })]
     ctx.body = [...tags, assets.entry?.('src/main.js')].join('\n')
   })
   app.silent = true
-  return app.callback()
+  return app
 }
 
 try {
-  const answer = start()
-  const server = createServer((req, res) => void answer(req, res))
-  server.listen(0, '127.0.0.1', async () => {
+  const server = start().listen(0, '127.0.0.1', async () => {
     const { port } = server.address() as AddressInfo
-    if (phase === 'start') {
-      // The rest of the start, in the background.
-      await respond(port)
-    } else {
-      await new Promise(resolve => {
-        get({ host: '127.0.0.1', port, path: '/none' }, response => {
-          response.resume().on('end', resolve)
-        })
-      })
-      isCounting = true
-      await respond(port)
-    }
+    if (phase === 'first use') await respond(port, ['/none'])
+    // The rest of the start is in the background.
+    isCounting = true
+    await respond(port)
     isCounting = false
     after = await respond(port)
     finish()

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Middleware } from 'koa'
 import type { ExecutionContext } from './test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { precompile, type PrecompileReport } from '../../lib/koa-assets.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import { ask, type Answer, type Question } from './ask.ts'
-import { makeProject, makeSite, writeFiles, type Files, type Site } from './site.ts'
+import { makeProject, makeSite, place, writeFiles, type Files, type Site } from './site.ts'
 import { DIGEST_LENGTH, withDigest } from './digest.ts'
 import { AS_WRITTEN } from './as-written.ts'
 import { pathFrom } from '../../lib/runtime/files/paths.ts'
@@ -22,7 +22,6 @@ export interface FingerprintedSite extends Site {
   render(view: View, at?: string): Promise<string>
   /** Writes below `apps/web/assets`, or below the root; what is precompiled is precompiled again. */
   edit(files: Files): Promise<void>
-  ask(path: string, question?: Question): Promise<Answer>
   /** The URL path that a page asks for. */
   path(name: string): Promise<string>
 }
@@ -39,24 +38,17 @@ export async function makeFingerprinted(
   const options = { revalidate: 0, ...given, root, env: 'production' }
   if (mode === 'precompiled') await run(options)
   const views: View[] = []
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...options,
-      ...(mode === 'live' && {
-        configure: { production: { ...given.configure?.['production'], compile: true } }
-      }),
-      routes: (ctx, next) => {
-        if (!ctx.path.endsWith('/page')) return next()
-        ctx.body = views[Number(ctx.querystring)]?.(ctx.assets)
-        return undefined
-      }
-    }
-  )
+  const routes: Middleware = (ctx, next) => {
+    if (!ctx.path.endsWith('/page')) return next()
+    ctx.body = views[Number(ctx.querystring)]?.(ctx.assets)
+    return undefined
+  }
+  const production = { ...given.configure?.['production'], compile: true }
+  const live = mode === 'live' ? { configure: { production } } : {}
+  const site = await makeSite(t, {}, { ...options, ...live, routes })
   const render: FingerprintedSite['render'] = async (view, at = '/page') => {
     const number = views.push(view) - 1
-    const answer = await ask(site.port, `${at}?${number}`)
+    const answer = await site.ask(`${at}?${number}`)
     if (answer.status !== 200) throw site.errors.at(-1) ?? new Error(answer.text)
     return answer.text
   }
@@ -67,19 +59,13 @@ export async function makeFingerprinted(
       writeFiles(root, placed(changed))
       if (mode === 'precompiled') await run(options)
     },
-    ask: (path, question) => ask(site.port, path, question),
     path: name => render(assets => assets.path(name))
   }
 }
 
 /** The sources of an only app, `web`, unless a path says `/` first. */
 export function placed(files: Files): Files {
-  return Object.fromEntries(
-    Object.entries(files).map(([path, content]) => [
-      path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`,
-      content
-    ])
-  )
+  return Object.fromEntries(Object.entries(files).map(([path, content]) => [place(path), content]))
 }
 
 /** Precompiles without a word, and by default without minifying; what it warns of is given back. */
@@ -87,29 +73,26 @@ export async function run(
   options: KoaAssetsOptions
 ): Promise<PrecompileReport & { warnings: string[] }> {
   const warnings: string[] = []
-  const report = await precompile(
-    { ...AS_WRITTEN, ...options },
-    { warn: message => void warnings.push(message) }
-  )
+  const warn = (message: string) => void warnings.push(message)
+  const report = await precompile({ ...AS_WRITTEN, ...options }, { warn })
   return { ...report, warnings }
 }
 
 interface WrittenManifest {
   version: number
-  assets: Record<
-    string,
-    {
-      target: string
-      source: string
-      integrity: string[]
-      size: number
-      from?: number
-      sources?: readonly string[]
-      imports?: string[]
-      dynamicImports?: string[]
-      imageSize?: Record<string, number>
-    }
-  >
+  assets: Record<string, WrittenAsset>
+}
+
+interface WrittenAsset {
+  target: string
+  source: string
+  integrity: string[]
+  size: number
+  from?: number
+  sources?: readonly string[]
+  imports?: string[]
+  dynamicImports?: string[]
+  imageSize?: Record<string, number>
 }
 
 export function readManifest(root: string): WrittenManifest {
@@ -141,13 +124,10 @@ export function filesBelow(directory: string): string[] {
     .toSorted()
 }
 
-type Snapshot = ReadonlyMap<string, string>
-
 /** Every file below a directory with the digest of its bytes. */
-export function snapshot(directory: string): Snapshot {
-  return new Map(
-    filesBelow(directory).map(path => [path, digestOf(readFileSync(join(directory, path)))])
-  )
+export function snapshot(directory: string): ReadonlyMap<string, string> {
+  const digest = (path: string) => digestOf(readFileSync(join(directory, path)))
+  return new Map(filesBelow(directory).map(path => [path, digest(path)]))
 }
 
 export function digestOf(bytes: string | Uint8Array): string {

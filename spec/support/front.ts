@@ -45,12 +45,11 @@ export async function makeFront(t: ExecutionContext, given: FrontOptions): Promi
   app.on('error', error => errors.push(error))
   for (const middleware of [...(front ? [front] : []), ...inFront]) app.use(middleware)
   app.use(wrap(koaAssets({ serve: true, ...options })))
-  if (!alone) {
-    app.use((ctx, next) => {
-      passed.push(ctx.url)
-      return next()
-    })
+  const pass: Middleware = (ctx, next) => {
+    passed.push(ctx.url)
+    return next()
   }
+  if (!alone) app.use(pass)
   const port = await listen(t, app.callback(), maxHeaderSize)
   return { root: options.root, app, port, passed, errors }
 }
@@ -61,10 +60,8 @@ export async function listen(
   answer: ReturnType<Koa['callback']>,
   maxHeaderSize = 16384
 ): Promise<number> {
-  return open(
-    t,
-    createServer({ maxHeaderSize }, (req, res) => void answer(req, res))
-  )
+  const server = createServer({ maxHeaderSize }, (req, res) => void answer(req, res))
+  return open(t, server)
 }
 
 /** The same project in every environment, each with something behind koaAssets and with nothing. */
@@ -104,14 +101,9 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'].slice(0, cases(1, 4))
  * Not ours: what is behind gets the request with its URL as it was sent, and where nothing is
  * behind, the answer is that of any missing file.
  */
-export async function isNotOurs(
-  t: ExecutionContext,
-  fronts: readonly Fronts[],
-  target: string,
-  methods = METHODS
-): Promise<void> {
+export async function isNotOurs(t: ExecutionContext, fronts: readonly Fronts[], target: string) {
   for (const { name, front, alone, missing } of fronts) {
-    for (const method of methods) {
+    for (const method of METHODS) {
       const what = `${method} ${target.slice(0, 100)} in ${name}`
       front.passed.length = 0
       await ask(front.port, method, target)

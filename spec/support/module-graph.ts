@@ -29,18 +29,15 @@ const FORMS = {
 
 const TYPED = ['.ts', '.tsx', '.mts', '.cts', '.js.ts']
 const COMPILED = [...TYPED, '.jsx']
-const moduleOf = (count: number) =>
-  fc.record({
+const aForm = fc.constantFrom(...(Object.keys(FORMS) as (keyof typeof FORMS)[]))
+const moduleOf = (count: number) => {
+  const anEdge = fc.tuple(fc.nat(count - 1), aForm)
+  return fc.record({
     folder: fc.constantFrom('javascripts', 'javascripts/lib', 'shared'),
     extension: fc.constantFrom(...COMPILED),
-    edges: fc.uniqueArray(
-      fc.tuple(
-        fc.nat(count - 1),
-        fc.constantFrom(...(Object.keys(FORMS) as (keyof typeof FORMS)[]))
-      ),
-      { selector: ([to]) => to, maxLength: 4 }
-    )
+    edges: fc.uniqueArray(anEdge, { selector: ([to]) => to, maxLength: 4 })
   })
+}
 
 export const graphs: fc.Arbitrary<Graph> = fc
   .integer({ min: 2, max: 7 })

@@ -1,7 +1,7 @@
 // A site in a process of its own, so that it can run as an ordinary user: `root` may read everything.
 // Each argument is a path to ask for, or `chmod <mode> <file>`.
+import { once } from 'node:events'
 import { chmodSync, existsSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
@@ -16,9 +16,8 @@ const mounts = existsSync(join(root, 'build')) ? { '/static': 'build' } : {}
 const app = new Koa()
 app.on('error', (error: Error) => errors.push(error.message))
 app.use(koaAssets({ root, env: 'development', serve: true, mounts }))
-const handle = app.callback()
-const server = createServer((req, res) => void handle(req, res))
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+const server = app.listen(0, '127.0.0.1')
+await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 const answers: Answer[] = []
 for (const step of steps) {

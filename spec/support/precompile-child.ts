@@ -21,17 +21,8 @@ const counted = (from: string, to: string, done: fs.NoParamCallback) => {
 }
 Object.assign(fs, { rename: counted })
 
-async function main(): Promise<void> {
-  await precompile(
-    { root, ...AS_WRITTEN },
-    {
-      warn: message => console.error(message),
-      onProgress: ({ stage: at }) => reach(at)
-    }
-  )
-}
-
-main().catch((error: unknown) => {
+const onProgress = (progress: Progress) => reach(progress.stage)
+precompile({ root, ...AS_WRITTEN }, { warn: console.error, onProgress }).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 })

@@ -56,9 +56,7 @@ export async function runInChild(
   const script = `${shell}; exec "$0" "$@"`
   const words = ['-c', script, process.execPath, program, root, ...moment]
   const child = spawn('/bin/sh', words, { stdio: ['ignore', 'ignore', 'pipe'] })
-  const [said, [status, signal]] = await Promise.all([
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
-  ])
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+  const [said, [status, signal]] = await Promise.all([text(child.stderr), closed])
   return { status, signal, said }
 }

@@ -66,14 +66,9 @@ export function readAnswer(bytes: Buffer): Answer {
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const
   })
   const body = bytes.subarray(end + 4)
-  return {
-    status: Number(statusLine.split(' ')[1]),
-    statusLine,
-    headers: Object.fromEntries(headers),
-    head,
-    body,
-    text: body.toString('utf8')
-  }
+  const status = Number(statusLine.split(' ')[1])
+  const text = body.toString('utf8')
+  return { status, statusLine, headers: Object.fromEntries(headers), head, body, text }
 }
 
 /** The answers of a connection that stays open, told apart by their Content-Length. */

@@ -1,6 +1,5 @@
 // A replica of one release: its page names the release's assets. It stops as a server should on SIGTERM, and then
 // tells its parent what it was asked for.
-import { createServer } from 'node:http'
 import Koa from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
@@ -49,9 +48,7 @@ app.use(ctx => {
     <img src="${assets.url('hero.png')}" alt="">`
 })
 
-const answer = app.callback()
-const server = createServer((req, res) => void answer(req, res))
-server.listen(port, '127.0.0.1', () => process.send?.('listening'))
+const server = app.listen(port, '127.0.0.1', () => process.send?.('listening'))
 // Requests that have arrived are answered; connections without one time out. Node's own closing of idle connections would
 // cut responses that are being sent (20 to 24).
 process.once('SIGTERM', () => {

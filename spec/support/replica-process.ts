@@ -1,7 +1,6 @@
 // A server with everything in it: assets, mounts, one file from a route, and pages with koaHttpCache, over HTTP/1
 // and HTTP/2. It tells its parent of every error, and what it holds when it is asked.
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { createServer as createHttp2 } from 'node:http2'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -64,7 +63,7 @@ app.use(koaAssets({ serve: true, ...options }))
 app.use(koaHttpCache())
 app.use(routes)
 const respond = app.callback()
-const http1 = createServer((req, res) => void respond(req, res)).listen(0, '127.0.0.1')
+const http1 = app.listen(0, '127.0.0.1')
 // An idle connection is the client's to close: no request crosses with the server's goodbye.
 http1.keepAliveTimeout = 0
 const http2 = createHttp2((req, res) => void respond(req, res)).listen(0, '127.0.0.1', () => {

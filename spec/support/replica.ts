@@ -1,9 +1,9 @@
 // Servers with everything in them, each a process of its own.
 import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import type { ExecutionContext } from './test.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import type { Measured, Setup } from './replica-process.ts'
+import { end } from './processes.ts'
 import { LOADER, moduleFile } from './typescript.ts'
 
 export interface Ports {
@@ -39,15 +39,6 @@ export function forkReplica(
 }
 
 /** @throws when the process ends instead */
-export async function portsOf(child: ChildProcess): Promise<Ports> {
-  return (await messageOf(child, 'ports')) as Ports
-}
-
-export async function measure(child: ChildProcess): Promise<Measured> {
-  child.send('measure')
-  return (await messageOf(child, 'measured')) as Measured
-}
-
 function messageOf(child: ChildProcess, kind: keyof Message): Promise<Message[keyof Message]> {
   return new Promise((resolve, reject) => {
     const take = (message: Message) => {
@@ -60,6 +51,15 @@ function messageOf(child: ChildProcess, kind: keyof Message): Promise<Message[ke
     }
     child.on('message', take).on('exit', fail)
   })
+}
+
+export async function portsOf(child: ChildProcess): Promise<Ports> {
+  return (await messageOf(child, 'ports')) as Ports
+}
+
+export async function measure(child: ChildProcess): Promise<Measured> {
+  child.send('measure')
+  return (await messageOf(child, 'measured')) as Measured
 }
 
 export interface StartedReplica {
@@ -79,17 +79,8 @@ export async function startReplica(
 ): Promise<StartedReplica> {
   const errors: string[] = []
   const child = forkReplica({ options, isBehind, names }, errors, how)
-  t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
+  t.teardown(() => end(child))
   const ports = await portsOf(child)
-  return {
-    child,
-    ports,
-    errors,
-    ask: (path, question) => ask(ports.http1, path, question),
-    measure: () => measure(child)
-  }
+  const askIt: StartedReplica['ask'] = (path, question) => ask(ports.http1, path, question)
+  return { child, ports, errors, ask: askIt, measure: () => measure(child) }
 }

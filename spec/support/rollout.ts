@@ -8,6 +8,7 @@ import { freePort, type ReplicaPorts } from '../../demo/deploy/stack.ts'
 import { digestOf, placed, run } from './fingerprinted.ts'
 import type { ReplicaReport, ReplicaSetup } from './release-process.ts'
 import { makeProject, writeFiles } from './site.ts'
+import { end } from './processes.ts'
 import { LOADER, moduleFile } from './typescript.ts'
 
 /** More than koaAssets keeps in memory, so it is streamed. */
@@ -28,11 +29,6 @@ const sourcesOf = (release: number) =>
     'images/hero.png': `release ${release} `.repeat(HERO_BYTES / 10)
   })
 
-interface Replica {
-  readonly child: ChildProcess
-  readonly release: number
-}
-
 interface Kind {
   readonly isShared: boolean
   readonly hasOwnNames: boolean
@@ -47,7 +43,7 @@ export class Rollout {
   readonly home: string
   readonly #kind: Kind
   /** By the position of their ports. */
-  readonly #replicas = new Map<number, Replica>()
+  readonly #replicas = new Map<number, { readonly child: ChildProcess; readonly release: number }>()
   /** What is being done at a port: a deploy and a crash may meet. */
   readonly #turns = new Map<number, Promise<void>>()
 
@@ -82,9 +78,8 @@ export class Rollout {
   async build(release: number, before?: number) {
     const options = this.options(release)
     writeFiles(options.root, sourcesOf(release))
-    if (before !== undefined && !this.#kind.isShared) {
+    if (before !== undefined && !this.#kind.isShared)
       cpSync(this.options(before).public, options.public, { recursive: true })
-    }
     return run(options)
   }
 
@@ -101,8 +96,7 @@ export class Rollout {
     return this.#inTurn(at, async () => {
       const child = this.#replicas.get(at)?.child
       this.#replicas.delete(at)
-      child?.kill('SIGKILL')
-      if (child) await once(child, 'exit')
+      if (child) await end(child)
       await this.#start(at, current)
     })
   }
@@ -117,9 +111,8 @@ export class Rollout {
     const port = this.ports[at] ?? 0
     const hasOwnName = this.#kind.hasOwnNames
     const setup: ReplicaSetup = { release, port, hasOwnName, options: this.options(release) }
-    const child = fork(moduleFile('spec/support/release-process.ts'), [JSON.stringify(setup)], {
-      execArgv: [...LOADER]
-    })
+    const program = moduleFile('spec/support/release-process.ts')
+    const child = fork(program, [JSON.stringify(setup)], { execArgv: [...LOADER] })
     this.#replicas.set(at, { child, release })
     await Promise.race([
       once(child, 'message'),
@@ -141,10 +134,8 @@ export class Rollout {
     const { child, release } = replica
     this.#replicas.delete(at)
     child.kill()
-    const [[report]] = await Promise.all([
-      once(child, 'message') as Promise<[ReplicaReport]>,
-      once(child, 'exit')
-    ])
+    const told = once(child, 'message') as Promise<[ReplicaReport]>
+    const [[report]] = await Promise.all([told, once(child, 'exit')])
     const { pages = 0, assets = 0, missing = 0, errors = [] } = this.reports.get(release) ?? {}
     this.reports.set(release, {
       pages: pages + report.pages,
@@ -155,9 +146,6 @@ export class Rollout {
   }
 
   async #kill(): Promise<void> {
-    for (const { child } of this.#replicas.values()) {
-      child.kill('SIGKILL')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-    }
+    for (const { child } of this.#replicas.values()) await end(child)
   }
 }

@@ -1,17 +1,6 @@
 // A project on disk and an application over it, gone when the spec is over.
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { realpathSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { Http2Server } from 'node:http2'
@@ -100,9 +89,8 @@ export async function makeSite(
   files: Files = {},
   { routes, front, koa = Koa, ...options }: SiteOptions = {}
 ): Promise<Site> {
-  const placed = Object.entries(files).map(([path, content]) => [place(path), content])
   const root = options.root ?? makeProject(t)
-  writeFiles(root, Object.fromEntries(placed))
+  for (const [path, content] of Object.entries(files)) writeFiles(root, { [place(path)]: content })
   const app = new koa()
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
@@ -143,6 +131,7 @@ export async function open(t: ExecutionContext, server: Server | Http2Server): P
   return (server.address() as AddressInfo).port
 }
 
-function place(path: string): string {
+/** The path from the root of a file that is given below `apps/web/assets`, unless it says `/` first. */
+export function place(path: string): string {
   return path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`
 }

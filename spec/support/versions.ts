@@ -4,24 +4,21 @@ import { dirname, join } from 'node:path'
 
 export const COUNT = 500
 
-interface Versioned {
-  readonly name: string
-  /** Below `apps/web/assets`. */
-  readonly source: string
-}
+const KINDS = [
+  ['s', '.css', '.scss'],
+  ['c', '.css', ''],
+  ['j', '.js', ''],
+  ['i', '.bin', '']
+] as const
 
-/** A quarter each of Sass, CSS, scripts and images; some of these are too big for memory. */
-export function assetAt(at: number): Versioned {
-  switch (at % 4) {
-    case 0:
-      return { name: `s${at}.css`, source: `stylesheets/s${at}.css.scss` }
-    case 1:
-      return { name: `c${at}.css`, source: `stylesheets/c${at}.css` }
-    case 2:
-      return { name: `j${at}.js`, source: `javascripts/j${at}.js` }
-    default:
-      return { name: `i${at}.bin`, source: `images/i${at}.bin` }
-  }
+/**
+ * A quarter each of Sass, CSS, scripts and images; some of these are too big for memory.
+ * @returns the source below `apps/web/assets`
+ */
+export function assetAt(at: number): { readonly name: string; readonly source: string } {
+  const [letter, extension, compiled] = KINDS[at % 4] ?? KINDS[3]
+  const name = `${letter}${at}${extension}`
+  return { name, source: `sources/${name}${compiled}` }
 }
 
 /** What is published: its first line says which version it is, every other repeats that. */

@@ -1,12 +1,13 @@
 // Visitors of a site that is being deployed: each opens a page and fetches everything that the page names, at once
 // or when another release has replaced the page's own. What they should not have seen is counted.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ExecutionContext } from './test.ts'
 import { splitFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { contentType } from '../../lib/runtime/http/fields.ts'
 import { ask, type Answer } from './ask.ts'
+import { attribute } from './bundler-project.ts'
 import { available, decode } from './deltas.ts'
 import { digestIn, digestOf } from './fingerprinted.ts'
 import type { Rollout } from './rollout.ts'
@@ -21,12 +22,6 @@ interface Page {
   /** Of the replica that rendered it. */
   readonly code: number
   readonly links: readonly Link[]
-}
-
-/** A page, and the release whose assets it names. */
-interface Kept {
-  readonly page: Page
-  readonly assets: number
 }
 
 const CODINGS = ['identity', 'gzip', 'br, gzip']
@@ -52,7 +47,7 @@ export class Visitors {
   readonly #port: number
   readonly #hasPlainNames: boolean
   /** One page for each release of assets. */
-  readonly #kept = new Map<number, Kept>()
+  readonly #kept = new Map<number, Page>()
   /** The last version of each name that may be a dictionary (RFC 9842). */
   readonly #dictionaries = new Map<string, string>()
   readonly #visiting = new Set<Promise<void>>()
@@ -92,11 +87,11 @@ export class Visitors {
 
   /** Until the front uses a replica. */
   async meet(port: number): Promise<void> {
-    const isUsed = async () => {
-      const { headers } = await ask(this.#port, '/health')
-      return headers['x-replica'] === String(port)
-    }
-    await until(isUsed, `the replica at port ${port} behind the front`)
+    const used = async () => (await ask(this.#port, '/health')).headers['x-replica']
+    await until(
+      async () => (await used()) === String(port),
+      `the replica at port ${port} behind the front`
+    )
   }
 
   /** While they visit, the replicas are replaced one after the other; some visits between two steps. */
@@ -123,20 +118,21 @@ export class Visitors {
   #visit(visit: number): Promise<void> {
     if (visit % 4 === 3 && this.#hasPlainNames)
       return this.#plain(visit % 8 === 3 ? 'app.js' : 'hero.png')
-    const open = [...this.#kept.values()].filter(({ assets }) => assets >= this.oldest)
-    const kept = visit % 2 === 1 ? open[(visit >> 2) % open.length] : undefined
+    const open = [...this.#kept].filter(([assets]) => assets >= this.oldest)
+    const [, page] = (visit % 2 === 1 && open[(visit >> 2) % open.length]) || []
     // A cache in front has what was asked for before, but not with this query.
-    return kept ? this.#load(kept.page, `?visit=${visit}`) : this.#open()
+    return page ? this.#load(page, `?visit=${visit}`) : this.#open()
   }
 
   async #open(): Promise<void> {
     const answer = await this.#get('/')
     if (answer?.status !== 200) return
     const code = Number(/data-release="(\d+)"/.exec(answer.text)?.[1])
-    const links = Array.from(
-      answer.text.matchAll(/(?:src|href)="([^"]+)"[^>]*/g),
-      ([tag, url = '']) => ({ url, integrity: /integrity="([^"]+)"/.exec(tag)?.[1] })
-    )
+    const tags = answer.text.matchAll(/(?:src|href)="([^"]+)"[^>]*/g)
+    const links = Array.from(tags, ([tag, url = '']) => ({
+      url,
+      integrity: attribute('integrity', tag)
+    }))
     await this.#load({ code, links })
   }
 
@@ -147,10 +143,8 @@ export class Visitors {
     let isWhole = true
     for (const link of queue) {
       const answer = await this.#asset(link, query)
-      if (!answer) {
-        isWhole = false
-        continue
-      }
+      isWhole &&= answer !== undefined
+      if (!answer) continue
       const { text, headers } = answer
       const release = Number(/release[ (-](\d+)/.exec(text.slice(0, 5000))?.[1])
       if (release) {
@@ -166,9 +160,10 @@ export class Visitors {
     }
     const [assets = 0] = releases
     this.#see(`pages of release ${page.code} with assets of release ${assets}`)
-    if (isWhole && releases.size === 1) this.#kept.set(assets, { page, assets })
+    if (isWhole && releases.size === 1) this.#kept.set(assets, page)
     else this.bare++
-    if (isWhole && releases.size !== 1) this.#isWrong(`a page of ${[...releases].join(' and ')}`)
+    if (isWhole && releases.size !== 1)
+      this.#note('wrong', `a page of ${[...releases].join(' and ')}`)
   }
 
   /** Undefined unless the bytes are those that its URL and its page promise. */
@@ -178,9 +173,9 @@ export class Visitors {
     const { bytes } = answer
     const isRight =
       digestOf(bytes) === digestIn(url) &&
-      [undefined, sha384(bytes)].includes(integrity) &&
+      [undefined, `sha384-${hash('sha384', bytes, 'base64')}`].includes(integrity) &&
       (url.startsWith('/') || isUsable(url, answer))
-    if (!isRight) this.#isWrong(`${url} has other bytes`)
+    if (!isRight) this.#note('wrong', `${url} has other bytes`)
     return isRight ? answer : undefined
   }
 
@@ -192,7 +187,7 @@ export class Visitors {
     const replica = String(answer.headers['x-release'] ?? 'none')
     this.#see(`plain names of release ${release} from a replica of release ${replica}`)
     const isWhole = answer.text.replaceAll(piece, '') === ''
-    if (!isWhole || answer.text.length < 1000) this.#isWrong(`${name}: ${piece}`)
+    if (!isWhole || answer.text.length < 1000) this.#note('wrong', `${name}: ${piece}`)
   }
 
   async #get(url: string): Promise<Answer | undefined> {
@@ -205,7 +200,7 @@ export class Visitors {
       : { 'accept-encoding': coding }
     try {
       const answer = decoded(await this.#ask(url, headers), old)
-      if (answer.status !== 200) this.#fails(`${url}: ${answer.status}`)
+      if (answer.status !== 200) this.#note('failed', `${url}: ${answer.status}`)
       else if (answer.headers['use-as-dictionary']) this.#dictionaries.set(name, answer.text)
       if (answer.headers['content-encoding'] === 'dcz') this.#see('deltas')
       return answer
@@ -215,7 +210,7 @@ export class Visitors {
         this.cut++
         return this.#get(url)
       }
-      this.#fails(`${url}: ${String(error)}`)
+      this.#note('failed', `${url}: ${String(error)}`)
       return undefined
     }
   }
@@ -232,17 +227,8 @@ export class Visitors {
     this.seen.set(what, (this.seen.get(what) ?? 0) + 1)
   }
 
-  #fails(what: string): void {
-    this.failed++
-    this.#note(what)
-  }
-
-  #isWrong(what: string): void {
-    this.wrong++
-    this.#note(what)
-  }
-
-  #note(what: string): void {
+  #note(kind: 'failed' | 'wrong', what: string): void {
+    this[kind]++
     if (this.faults.length < MAX_FAULTS) this.faults.push(what)
   }
 }
@@ -264,8 +250,4 @@ function decoded(answer: Answer, old: string | undefined): Answer {
   if (!decoder) return answer
   const bytes = decoder(answer.bytes, old)
   return { ...answer, bytes, text: bytes.toString() }
-}
-
-function sha384(bytes: Uint8Array): string {
-  return `sha384-${createHash('sha384').update(bytes).digest('base64')}`
 }

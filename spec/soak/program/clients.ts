@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
-import { ask } from '../../support/ask.ts'
+import { ask, askSession } from '../../support/ask.ts'
 import type { Ports } from '../../support/replica.ts'
 import { exchange, readAnswers, request as bytesOf } from '../../support/raw.ts'
 
@@ -41,8 +41,8 @@ async function decoded({ method }: Question, { status, headers, body }: Answer):
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
 export async function askHttp1({ http1 }: Ports, question: Question): Promise<Answer> {
-  const { bytes, status, headers } = await ask(http1, question.path, { ...question, agent })
-  return decoded(question, { status, headers: headers as Answer['headers'], body: bytes })
+  const { bytes, ...rest } = await ask(http1, question.path, { ...question, agent })
+  return decoded(question, { ...(rest as Omit<Answer, 'body'>), body: bytes })
 }
 
 const sessions = new Map<number, ClientHttp2Session>()
@@ -58,25 +58,8 @@ function sessionOf(port: number): ClientHttp2Session {
 }
 
 export async function askHttp2(ports: Ports, question: Question): Promise<Answer> {
-  const { method, path, headers } = question
-  const stream = sessionOf(ports.http2).request({ ':method': method, ':path': path, ...headers })
-  const pieces: Buffer[] = []
-  let received: Record<string, unknown> = {}
-  stream.on('response', fields => (received = fields))
-  stream.on('data', (piece: Buffer) => pieces.push(piece))
-  await new Promise<void>((resolve, reject) => {
-    stream.on('error', reject)
-    stream.on('close', () => {
-      if (received[':status'] === undefined) reject(new Error('no response'))
-      else resolve()
-    })
-  })
-  const { ':status': status, ...fields } = received
-  return decoded(question, {
-    status: Number(status),
-    headers: fields as Answer['headers'],
-    body: Buffer.concat(pieces)
-  })
+  const { bytes, ...rest } = await askSession(sessionOf(ports.http2), question.path, question)
+  return decoded(question, { ...(rest as Omit<Answer, 'body'>), body: bytes })
 }
 
 /** Several requests in one write on a connection of their own. */
@@ -88,24 +71,25 @@ export async function askPipelined(
     const text = bytesOf(method, path, headers).toString('latin1')
     return at === questions.length - 1 ? text : text.replace('Connection: close\r\n', '')
   })
-  const answers = readAnswers(
-    await exchange(ports.http1, bytes.join('')),
-    questions.map(q => q.method)
-  )
+  const methods = questions.map(({ method }) => method)
+  const answers = readAnswers(await exchange(ports.http1, bytes.join('')), methods)
   return Promise.all(answers.map((answer, at) => decoded(questions[at] as Question, answer)))
 }
 
-async function open(port: number): Promise<Socket> {
+const bytesIn = ({ method, path, headers }: Question) => bytesOf(method, path, headers)
+
+/** A connection over which some bytes were sent. */
+async function send(port: number, bytes: Buffer): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   socket.on('error', () => undefined)
+  socket.write(bytes)
   return socket
 }
 
 /** Reads a little at a time. */
 export async function askSlowly(ports: Ports, question: Question): Promise<Answer> {
-  const socket = await open(ports.http1)
-  socket.write(bytesOf(question.method, question.path, question.headers))
+  const socket = await send(ports.http1, bytesIn(question))
   const pieces: Buffer[] = []
   for await (const piece of socket) {
     pieces.push(piece as Buffer)
@@ -116,33 +100,24 @@ export async function askSlowly(ports: Ports, question: Question): Promise<Answe
 }
 
 /** Leaves in the middle, one way or another. */
-export async function leave(
-  { http1, http2 }: Ports,
-  question: Question,
-  how: number
-): Promise<void> {
+export async function leave({ http1, http2 }: Ports, question: Question, how: number) {
   if (how % 4 === 3) {
     const stream = sessionOf(http2).request({ ':path': question.path })
     stream.on('error', () => undefined)
-    const closed = new Promise(resolve => stream.once('close', resolve))
     stream.once('data', () => stream.close(8))
-    await closed
-    return
+    return new Promise(resolve => stream.once('close', resolve))
   }
-  const socket = await open(http1)
-  const bytes = bytesOf(question.method, question.path, question.headers)
-  socket.write(how % 4 === 2 ? bytes.subarray(0, bytes.length / 2) : bytes)
+  const bytes = bytesIn(question)
+  const socket = await send(http1, how % 4 === 2 ? bytes.subarray(0, bytes.length / 2) : bytes)
   if (how % 2 === 0) await setTimeout(5)
   else await Promise.race([once(socket, 'data'), once(socket, 'close')])
-  if (how % 3 === 0) socket.resetAndDestroy()
-  else socket.destroy()
+  return how % 3 === 0 ? socket.resetAndDestroy() : socket.destroy()
 }
 
 /** Asks, reads nothing for a while, and leaves. */
 export async function stall({ http1 }: Ports, question: Question, ms: number): Promise<void> {
-  const socket = await open(http1)
+  const socket = await send(http1, bytesIn(question))
   socket.pause()
-  socket.write(bytesOf(question.method, question.path, question.headers))
   await setTimeout(ms)
   socket.destroy()
 }

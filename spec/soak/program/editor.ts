@@ -13,14 +13,9 @@ const EDIT_EVERY_MS = 60
 const DEPLOY_EVERY_MS = 3000
 
 /** A change of a random file every few milliseconds. */
-export async function edit(
-  site: Site,
-  dice: Dice,
-  report: Report,
-  signal: AbortSignal
-): Promise<void> {
+export async function edit(site: Site, dice: Dice, report: Report, signal: AbortSignal) {
   const places: Place[] = ['mount', 'mount', 'folder', 'data', 'public', 'notes']
-  if (!site.setup.isPrecompiled) places.push('sources', 'sources', 'sources')
+  if (!site.isPrecompiled) places.push('sources', 'sources', 'sources')
   while (!signal.aborted) {
     const place = dice.oneOf(places)
     // Nothing can be written there then.
@@ -66,15 +61,9 @@ function changeSource(site: Site, subject: Subject, dice: Dice): string {
 }
 
 /** Edits some sources and precompiles them, again and again; every fourth time it is killed. */
-export async function deploy(
-  site: Site,
-  dice: Dice,
-  report: Report,
-  signal: AbortSignal
-): Promise<void> {
+export async function deploy(site: Site, dice: Dice, report: Report, signal: AbortSignal) {
   for (let round = 0; !signal.aborted; round++) {
-    const edited = site.subjects.sources.filter(() => dice.isOneIn(6))
-    for (const subject of edited) site.editBeforeDeploy(subject)
+    for (const subject of site.subjects.sources) if (dice.isOneIn(6)) site.editBeforeDeploy(subject)
     const isKilled = round % 4 === 3
     const from = now()
     const { code, said } = await precompile(site, isKilled ? dice.below(1500) : undefined)
@@ -90,19 +79,16 @@ export async function deploy(
 /** @param killAfter in milliseconds */
 export async function precompile(site: Site, killAfter?: number) {
   const words = ['precompile', '--root', site.root, '--env', 'production']
-  const child = fork(moduleFile('lib/cli.ts'), words, { execArgv: [...LOADER], silent: true })
-  const killed = new AbortController()
-  if (killAfter !== undefined) {
-    void setTimeout(killAfter, undefined, { signal: killed.signal }).then(
-      () => child.kill('SIGKILL'),
-      () => undefined
-    )
-  }
+  const child = fork(moduleFile('lib/cli.ts'), words, {
+    execArgv: [...LOADER],
+    silent: true,
+    killSignal: 'SIGKILL',
+    ...(killAfter !== undefined && { timeout: killAfter })
+  })
   child.stdout?.resume()
   const [said, [code]] = await Promise.all([
     child.stderr ? text(child.stderr) : '',
     once(child, 'close') as Promise<[number | null]>
   ])
-  killed.abort()
   return { code, said }
 }

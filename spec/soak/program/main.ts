@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { LOADER } from '../../support/typescript.ts'
+import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 import { hangUp } from './clients.ts'
 import { Dice } from './dice.ts'
@@ -24,28 +25,13 @@ const { values } = parseArgs({
 /** So little that it is full soon. */
 const maxBytes = 8 * 2 ** 20
 const SETUPS: readonly SiteSetup[] = [
-  {
-    name: 'development',
-    number: 1,
-    options: { env: 'development', memory: { maxBytes } },
-    isPrecompiled: false,
-    trusted: 0
-  },
+  { name: 'development', number: 1, options: { env: 'development', memory: { maxBytes } } },
   {
     name: 'live',
     number: 2,
-    options: { env: 'production', compile: true, memory: { maxBytes, maxFileBytes: 2000 } },
-    isPrecompiled: false,
-    trusted: 0
+    options: { env: 'production', compile: true, memory: { maxBytes, maxFileBytes: 2000 } }
   },
-  {
-    name: 'production',
-    number: 3,
-    options: { env: 'production', memory: { maxBytes } },
-    isPrecompiled: true,
-    // `revalidate` is a second; what was looked at is held from the end of that look on.
-    trusted: 1500
-  }
+  { name: 'production', number: 3, options: { env: 'production', memory: { maxBytes } } }
 ]
 /** A shorter run warms up all the time. */
 const JUDGED_FROM_MS = 150_000
@@ -57,46 +43,37 @@ const PATIENT = ['HTTP/1', 'HTTP/1', 'HTTP/2', 'pipelined', 'leaving', 'page']
 function enterNamespace(): number | undefined {
   if (values['own-mounts']) return undefined
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
-  const probe = spawnSync('unshare', [
-    ...asRoot,
-    '--mount',
-    'mount',
-    '-t',
-    'tmpfs',
-    'tmpfs',
-    '/mnt'
-  ])
-  if (probe.status !== 0) return undefined
-  const words = [process.execPath, ...LOADER, ...process.argv.slice(1), '--own-mounts']
-  return spawnSync('unshare', [...asRoot, '--mount', ...words], { stdio: 'inherit' }).status ?? 1
+  const mounting = words('--mount mount -t tmpfs tmpfs /mnt')
+  if (spawnSync('unshare', [...asRoot, ...mounting]).status !== 0) return undefined
+  const program = [process.execPath, ...LOADER, ...process.argv.slice(1), '--own-mounts']
+  return spawnSync('unshare', [...asRoot, '--mount', ...program], { stdio: 'inherit' }).status ?? 1
 }
+
+const isPrecompiled = (site: Site) => site.isPrecompiled
 
 async function soak(): Promise<number> {
   const ms = Number(values.minutes) * 60_000
   const dice = new Dice(Number(values.seed) * 7919 + 1)
   const report = new Report()
   const sites = SETUPS.map(setup => new Site(setup))
-  const steady = sites.flatMap(({ replicas: [first], setup }) => (first ? [{ first, setup }] : []))
   try {
     for (const site of sites) {
-      if (values['own-mounts']) mountDisk(join(site.root, 'public'))
+      const disk = join(site.root, 'public')
+      if (values['own-mounts']) run('mount', words(`-t tmpfs -o size=64m tmpfs ${disk}`))
       site.populate()
-      if (site.setup.isPrecompiled) await precompile(site)
+      if (isPrecompiled(site)) await precompile(site)
       for (const replica of site.replicas) await replica.start()
     }
     const stop = AbortSignal.timeout(ms)
     const visitor = () => new Visitor(sites, dice, report)
     await Promise.all([
       ...Array.from({ length: VISITORS }, () => visitor().visit(stop, PATIENT)),
-      visitor().visit(stop, ['slow']),
-      visitor().visit(stop, ['slow']),
+      ...[1, 2].map(() => visitor().visit(stop, ['slow'])),
       ...sites.map(site => edit(site, dice, report, stop)),
-      ...sites
-        .filter(({ setup }) => setup.isPrecompiled)
-        .map(site => deploy(site, dice, report, stop)),
+      ...sites.filter(isPrecompiled).map(site => deploy(site, dice, report, stop)),
       restart(sites, dice, report, stop),
       fill(sites, report, stop),
-      sample(steady, report, stop, ms / 60)
+      sample(sites, report, stop, ms / 60)
     ])
     hangUp()
     report.judgeSamples(ms >= JUDGED_FROM_MS)
@@ -113,28 +90,19 @@ async function soak(): Promise<number> {
   return report.isClean ? 0 : 1
 }
 
-function mountDisk(directory: string): void {
-  run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', directory])
-}
-
-function run(command: string, words: readonly string[]): void {
-  const { status, stderr } = spawnSync(command, words)
-  if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${String(stderr)}`)
+function run(command: string, given: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, given)
+  if (status !== 0) throw new Error(`${command} ${given.join(' ')}: ${String(stderr)}`)
 }
 
 type Sites = readonly Site[]
 
 /** The second replica of a site, killed or asked to end. */
-async function restart(
-  sites: Sites,
-  dice: Dice,
-  report: Report,
-  signal: AbortSignal
-): Promise<void> {
+async function restart(sites: Sites, dice: Dice, report: Report, signal: AbortSignal) {
   while (!signal.aborted) {
     await pause(4000, signal)
     const signalName = dice.oneOf(['SIGKILL', 'SIGTERM'] as const)
-    await dice.oneOf(sites).replicas[1]?.restart(signalName)
+    await dice.oneOf(sites).replicas[1].restart(signalName)
     report.count('replicas restarted', signalName)
   }
 }
@@ -154,16 +122,11 @@ async function fill(sites: Sites, report: Report, signal: AbortSignal): Promise<
   }
 }
 
-async function sample(
-  steady: readonly { first: Site['replicas'][number]; setup: SiteSetup }[],
-  report: Report,
-  signal: AbortSignal,
-  every: number
-): Promise<void> {
+/** The first replica of each site, which is never restarted. */
+async function sample(sites: Sites, report: Report, signal: AbortSignal, every: number) {
   while (!signal.aborted) {
-    for (const { first, setup } of steady) {
-      report.sample({ site: setup.name, ...(await first.measure()) })
-    }
+    for (const { replicas, setup } of sites)
+      report.sample({ site: setup.name, ...(await replicas[0].measure()) })
     await pause(every, signal)
   }
 }
@@ -189,11 +152,8 @@ function judgeErrors({ errors, setup, brokenNames, full }: Site, report: Report)
   const isFilled = full.overlap(0, Infinity)
   for (const error of errors) {
     const isBroken = [...brokenNames].some(name => error.includes(`/${name}`))
-    const reason = isBroken
-      ? 'a broken source'
-      : isFilled && /ENOSPC/.test(error)
-        ? 'a full disk'
-        : undefined
+    const isFull = isFilled && error.includes('ENOSPC')
+    const reason = isBroken ? 'a broken source' : isFull ? 'a full disk' : undefined
     report.count('reported by applications', `${setup.name}: ${reason ?? 'unexplained'}`)
     if (reason === undefined) report.violation('error', `${setup.name} ${error}`)
   }

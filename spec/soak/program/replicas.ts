@@ -1,6 +1,6 @@
 // The processes that serve a site, and what they report.
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { end } from '../../support/processes.ts'
 import { forkReplica, measure, portsOf, type Ports } from '../../support/replica.ts'
 import type { Measured, Setup } from '../../support/replica-process.ts'
 import { Spells } from './truth.ts'
@@ -38,10 +38,7 @@ export class Replica {
 
   async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     this.#isWanted = false
-    const child = this.#child
-    if (!child || child.exitCode !== null || child.signalCode !== null) return
-    child.kill(signal)
-    await once(child, 'exit')
+    if (this.#child) await end(this.#child, signal)
   }
 
   async restart(signal: NodeJS.Signals): Promise<void> {

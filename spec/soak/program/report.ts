@@ -55,15 +55,11 @@ export class Report {
         samples.slice((samples.length * which) / 4, (samples.length * (which + 1)) / 4)
       for (const key of ['descriptors', 'rss', 'held'] as const) {
         const { label, factor, slack, unit } = BOUNDS[key]
-        const [before, after] = [quarter(1), quarter(3)].map(each =>
-          median(each.map(one => one[key]))
-        )
+        const [before, after] = [1, 3].map(each => median(quarter(each).map(one => one[key])))
         if (before === undefined || after === undefined) continue
         const [from, to] = [before, after].map(value => Math.round(value / unit))
-        yield {
-          text: `${site}: ${label} ${from} -> ${to}`,
-          isTooMuch: after > before * factor + slack
-        }
+        const isTooMuch = after > before * factor + slack
+        yield { text: `${site}: ${label} ${from} -> ${to}`, isTooMuch }
       }
     }
   }

@@ -1,13 +1,6 @@
 // A project that the soak edits, and the processes that serve it.
-import {
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -22,9 +15,6 @@ export interface SiteSetup {
   readonly options: KoaAssetsOptions
   /** Tells the files of one site from those of another. */
   readonly number: number
-  readonly isPrecompiled: boolean
-  /** A look at the disk may be this old, in milliseconds. */
-  readonly trusted: number
 }
 
 export type Place = 'sources' | 'mount' | 'folder' | 'data' | 'public' | 'notes'
@@ -51,7 +41,10 @@ export class Site {
   readonly setup: SiteSetup
   readonly root: string
   readonly subjects: Readonly<Record<Place, readonly Subject[]>>
-  readonly replicas: readonly Replica[]
+  readonly replicas: readonly [steady: Replica, restarted: Replica]
+  readonly isPrecompiled: boolean
+  /** A look at the disk may be this old, in milliseconds. */
+  readonly trusted: number
   /** What the applications reported, and what the soak did that explains such a report. */
   readonly errors: string[] = []
   readonly full = new Spells()
@@ -59,21 +52,22 @@ export class Site {
 
   constructor(setup: SiteSetup) {
     this.setup = setup
+    this.isPrecompiled = setup.name === 'production'
+    // `revalidate` is a second; what was looked at is held from the end of that look on.
+    this.trusted = this.isPrecompiled ? 1500 : 0
     this.root = realpathSync(mkdtempSync(join(tmpdir(), `koa-fresh-assets-${setup.name}-`)))
     // Each body is compared with its source.
     writeFileSync(join(this.root, 'assets.config.json'), '{ "minify": false }')
-    for (const { directory } of Object.values(LAYOUTS)) {
+    for (const { directory } of Object.values(LAYOUTS))
       mkdirSync(join(this.root, directory), { recursive: true })
-    }
     const places = Object.keys(LAYOUTS) as Place[]
     this.subjects = Object.fromEntries(
       places.map(place => [place, this.#subjectsOf(place)])
     ) as Record<Place, Subject[]>
     const options = { ...setup.options, root: this.root, mounts: { '/static': 'build' } }
     const names = this.stable.map(({ at }) => assetAt(at).name)
-    this.replicas = [false, true].map(
-      isBehind => new Replica({ options, isBehind, names }, this.errors)
-    )
+    const replica = (isBehind: boolean) => new Replica({ options, isBehind, names }, this.errors)
+    this.replicas = [replica(false), replica(true)]
   }
 
   get stable(): readonly Subject[] {
@@ -94,10 +88,9 @@ export class Site {
 
   /** The first version of everything. */
   populate(): void {
-    for (const place of ['mount', 'folder', 'data', 'public', 'notes'] as const) {
-      for (const subject of this.subjects[place]) this.replace(subject)
-    }
-    for (const subject of this.subjects.sources) this.replaceSource(subject)
+    const { sources, ...others } = this.subjects
+    for (const subject of Object.values(others).flat()) this.replace(subject)
+    for (const subject of sources) this.replaceSource(subject)
   }
 
   /** Another file under its name; a third of them with a date of long ago. */
@@ -162,9 +155,8 @@ export class Site {
     const directory = join(this.root, LAYOUTS.folder.directory)
     rmSync(`${directory}.next`, { recursive: true, force: true })
     mkdirSync(`${directory}.next`)
-    for (const { at, latest } of folder) {
+    for (const { at, latest } of folder)
       writeFileSync(join(`${directory}.next`, assetAt(at).name), bodyOf(at, latest + 1))
-    }
     for (const subject of folder) {
       subject.expect('absent')
       subject.expect(subject.latest + 1)

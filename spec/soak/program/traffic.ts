@@ -1,17 +1,10 @@
 // Requests of every kind, one after the other; what comes back is held against the disk.
 import type { Dice } from './dice.ts'
-import {
-  askHttp1,
-  askHttp2,
-  askPipelined,
-  askSlowly,
-  leave,
-  stall,
-  type Answer,
-  type Question
-} from './clients.ts'
+import { askHttp1, askHttp2, askPipelined, askSlowly, leave, stall } from './clients.ts'
+import type { Answer, Question } from './clients.ts'
 import { digestIn, digestOf } from '../../support/fingerprinted.ts'
 import type { Ports } from '../../support/replica.ts'
+import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 import type { Replica } from './replicas.ts'
 import type { Report } from './report.ts'
@@ -21,16 +14,7 @@ import { faultOf } from './verdict.ts'
 
 // A process that is killed takes its connections with it a moment earlier or later than is known here.
 const DOWN_SLACK_MS = 200
-const PLACES: readonly Place[] = [
-  'sources',
-  'sources',
-  'sources',
-  'mount',
-  'folder',
-  'data',
-  'public',
-  'notes'
-]
+const PLACES = words('sources sources sources mount folder data public notes') as readonly Place[]
 
 /** Koa 3.3 leaves a HEAD request over HTTP/2 without a response when a middleware throws. */
 const MAY_THROW = new Set<Place>(['data', 'sources'])
@@ -100,16 +84,8 @@ export class Visitor {
     const left = how === 0 ? stall(ports, question, 1500) : leave(ports, question, how)
     // Its replica may be gone before it is.
     await within(left).catch(() => undefined)
-    this.#report.count(
-      'clients that left',
-      how === 0
-        ? 'read nothing'
-        : how % 4 === 2
-          ? 'half a request'
-          : how % 4 === 3
-            ? 'HTTP/2'
-            : 'in the middle'
-    )
+    const ways = ['in the middle', 'in the middle', 'half a request', 'HTTP/2']
+    this.#report.count('clients that left', how === 0 ? 'read nothing' : (ways[how % 4] ?? ''))
   }
 
   async #ask(site: Site, replica: Replica, ports: Ports, client: string): Promise<void> {
@@ -123,32 +99,26 @@ export class Visitor {
     const from = now()
     const ask = CLIENTS[client] as Ask
     try {
-      const answers = await within(
-        ask(
-          ports,
-          requests.map(({ question }) => question)
-        )
-      )
+      const questions = requests.map(({ question }) => question)
+      const answers = await within(ask(ports, questions))
       const to = now()
-      for (const [at, answer] of answers.entries()) {
+      for (const [at, answer] of answers.entries())
         this.#check(site, requests[at] as Request, answer, { from, to, client })
-      }
     } catch (error) {
       const isOverwritten = requests.some(({ subject }) =>
-        subject.overwritten.overlap(from - site.setup.trusted, now())
+        subject.overwritten.overlap(from - site.trusted, now())
       )
-      const isDown = replica.down.overlap(from - DOWN_SLACK_MS, now())
-      const reason = isDown
-        ? 'its replica went down'
-        : isOverwritten
-          ? 'overwritten meanwhile'
-          : undefined
-      this.#report.count('connections cut', reason ?? 'without a reason')
-      if (reason === undefined) {
-        const urls = requests.map(({ question }) => question.path).join(' ')
-        this.#report.violation('cut', `${client} ${site.setup.name} ${urls}: ${String(error)}`)
-      }
+      const urls = requests.map(({ question }) => question.path).join(' ')
+      const reason = isOverwritten ? 'overwritten meanwhile' : undefined
+      this.#isCut(replica, from, `${client} ${site.setup.name} ${urls}: ${String(error)}`, reason)
     }
+  }
+
+  #isCut(replica: Replica, from: number, what: string, known?: string): void {
+    const isDown = replica.down.overlap(from - DOWN_SLACK_MS, now())
+    const reason = isDown ? 'its replica went down' : known
+    this.#report.count('connections cut', reason ?? 'without a reason')
+    if (reason === undefined) this.#report.violation('cut', what)
   }
 
   #check(
@@ -160,27 +130,16 @@ export class Visitor {
     const { place, subject, question, known } = request
     this.#report.count(`requests over ${client}`, `${request.kind} ${answer.status}`)
     this.#report.count('bodies', answer.body.length > 0 ? 'checked' : 'empty')
-    const isSource = place === 'sources' && !site.setup.isPrecompiled
-    const fault = faultOf(
-      {
-        subject,
-        question,
-        known,
-        from,
-        to,
-        isSource,
-        trusted: site.setup.trusted,
-        isUnpublished: place === 'sources' && site.full.overlap(from, to)
-      },
-      answer
-    )
+    const isSource = place === 'sources' && !site.isPrecompiled
+    const isUnpublished = place === 'sources' && site.full.overlap(from, to)
+    const { trusted } = site
+    const asked = { subject, question, known, from, to, isSource, trusted, isUnpublished }
+    const fault = faultOf(asked, answer)
     if (fault) this.#report.violation('wrong', `${client} ${site.setup.name} ${fault}`)
     const { etag, 'content-encoding': coding } = answer.headers
     const isCoded = coding !== undefined
-    const content =
-      answer.status === 200 && question.method === 'GET'
-        ? subject.contentOf(answer.body)
-        : undefined
+    const isBody = answer.status === 200 && question.method === 'GET'
+    const content = isBody ? subject.contentOf(answer.body) : undefined
     if (etag !== undefined && content !== undefined)
       this.#kept.set(subject, { content, etag, isCoded })
   }
@@ -189,18 +148,10 @@ export class Visitor {
     const place = this.#dice.oneOf(PLACES)
     const subject = this.#dice.oneOf(site.subjects[place])
     const kept = this.#kept.get(subject)
-    const ask = (
-      kind: string,
-      headers: Question['headers'] = {},
-      method = 'GET',
-      known?: Content
-    ) => ({
-      place,
-      subject,
-      kind: `${place} ${kind}`,
-      question: { method, path: subject.url, headers },
-      known
-    })
+    const ask = (kind: string, headers: Question['headers'], method = 'GET', known?: Content) => {
+      const question = { method, path: subject.url, headers }
+      return { place, subject, kind: `${place} ${kind}`, question, known }
+    }
     // The length of a source map is not known here.
     const isMapped =
       place === 'sources' && site.setup.name === 'development' && subject.at % 4 === 0
@@ -208,37 +159,32 @@ export class Visitor {
       case 0:
         return ask('HEAD', {}, 'HEAD')
       case 1:
-        return place === 'notes' ? ask('GET') : ask('range', { range: this.#range() })
+        if (place !== 'notes') return ask('range', { range: this.#range() })
+        break
       case 2:
-        return place === 'notes' || !kept
-          ? ask('GET')
-          : ask('If-Range', { range: this.#range(), 'if-range': kept.etag })
+        if (place !== 'notes' && kept)
+          return ask('If-Range', { range: this.#range(), 'if-range': kept.etag })
+        break
       case 3:
-        return kept && !kept.isCoded && place !== 'notes'
-          ? ask('If-Match', { 'if-match': kept.etag }, 'GET', kept.content)
-          : ask('GET')
+        if (place !== 'notes' && kept && !kept.isCoded)
+          return ask('If-Match', { 'if-match': kept.etag }, 'GET', kept.content)
+        break
       case 4:
-      case 5:
-        return kept
-          ? ask(
-              'If-None-Match',
-              { 'if-none-match': kept.etag, ...this.#codings() },
-              'GET',
-              kept.content
-            )
-          : ask('GET')
+      case 5: {
+        if (!kept) break
+        const conditions = { 'if-none-match': kept.etag, ...this.#codings() }
+        return ask('If-None-Match', conditions, 'GET', kept.content)
+      }
       default:
         return ask('GET', this.#codings())
     }
+    return ask('GET', {})
   }
 
   #range(): string {
     const start = this.#dice.below(4000)
-    return this.#dice.oneOf([
-      `bytes=${start}-`,
-      `bytes=${start}-${start + 500}`,
-      `bytes=-${start + 1}`
-    ])
+    const ends = [`${start}-`, `${start}-${start + 500}`, `-${start + 1}`]
+    return `bytes=${this.#dice.oneOf(ends)}`
   }
 
   #codings(): Record<string, string> {
@@ -253,7 +199,12 @@ export class Visitor {
     try {
       const page = await get('/index')
       this.#report.count('pages', `${site.setup.name} ${page.status}`)
-      if (page.status !== 200) return this.#pageFailed(site, from, page)
+      if (page.status !== 200) {
+        // A replica that has just begun, and cannot write, has no last good version.
+        if (!site.full.overlap(from, now()))
+          this.#report.violation('page', `${site.setup.name} /index: ${page.status} ${page.body}`)
+        return
+      }
       const { urls } = JSON.parse(page.body.toString()) as { urls: string[] }
       for (const [at, url] of urls.entries()) {
         const { status, body } = await get(url)
@@ -262,22 +213,11 @@ export class Visitor {
         const isRight = status === 200 && isWhole && (digest ?? digestOf(body)) === digestOf(body)
         this.#report.count('pages', `assets of a page in ${site.setup.name} ${status}`)
         const isExcused = digest === undefined && site.full.overlap(from, now())
-        if (!isRight && !isExcused)
-          this.#report.violation(
-            'page',
-            `${site.setup.name} ${url}: ${status}, ${body.length} bytes`
-          )
+        const what = `${site.setup.name} ${url}: ${status}, ${body.length} bytes`
+        if (!isRight && !isExcused) this.#report.violation('page', what)
       }
     } catch (error) {
-      const isDown = replica.down.overlap(from - DOWN_SLACK_MS, now())
-      this.#report.count('connections cut', isDown ? 'its replica went down' : 'without a reason')
-      if (!isDown) this.#report.violation('cut', `${site.setup.name} /index: ${String(error)}`)
+      this.#isCut(replica, from, `${site.setup.name} /index: ${String(error)}`)
     }
-  }
-
-  /** A replica that has just begun, and cannot write, has no last good version. */
-  #pageFailed(site: Site, from: number, { status, body }: Answer): void {
-    if (site.full.overlap(from, now())) return
-    this.#report.violation('page', `${site.setup.name} /index: ${status} ${body.toString()}`)
   }
 }

@@ -30,6 +30,23 @@ export function faultOf(exchange: Exchange, answer: Answer): string | undefined 
 
 type Rule = (exchange: Exchange, answer: Answer, possible: readonly Content[]) => boolean
 
+const isWhole: Rule = ({ subject, question }, { headers, body }, possible) => {
+  if (question.method !== 'HEAD') return possible.some(each => each === subject.contentOf(body))
+  const length = Number(headers['content-length'])
+  // The length of what a coding makes of it is not known here.
+  const isCoded = headers['content-encoding'] !== undefined
+  return isCoded || possible.some(each => subject.bytesOf(each).length === length)
+}
+
+const isPart: Rule = ({ subject }, { headers, body }, possible) => {
+  const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+  const [, start, end, size] = range.map(Number)
+  return possible.some(each => {
+    const whole = subject.bytesOf(each)
+    return whole.length === size && whole.subarray(start, Number(end) + 1).equals(body)
+  })
+}
+
 const ALLOWED: Readonly<Record<number, Rule>> = {
   200: isWhole,
   206: isPart,
@@ -49,44 +66,6 @@ function possibleIn({ subject, from, to, trusted, ...rest }: Exchange): readonly
   const possible = subject.between(from - trusted, to)
   const isLost = rest.isSource && possible.some(each => each === 'broken' || each === 'absent')
   if (!isLost && !rest.isUnpublished) return possible
-  return [
-    ...possible,
-    'empty',
-    'absent',
-    ...Array.from({ length: subject.latest + 1 }, (_, at) => at)
-  ]
-}
-
-function isWhole(
-  { subject, question }: Exchange,
-  { headers, body }: Answer,
-  possible: readonly Content[]
-) {
-  if (question.method === 'HEAD') {
-    // The length of what a coding makes of it is not known here.
-    return (
-      headers['content-encoding'] !== undefined ||
-      possible.some(each => lengthOf(subject, each) === Number(headers['content-length']))
-    )
-  }
-  const content = subject.contentOf(body)
-  return content !== undefined && possible.includes(content)
-}
-
-function isPart(
-  { subject }: Exchange,
-  { headers, body }: Answer,
-  possible: readonly Content[]
-): boolean {
-  const [, start, end, size] = (
-    /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
-  ).map(Number)
-  return possible.some(each => {
-    const whole = subject.bytesOf(each)
-    return whole.length === size && whole.subarray(start, Number(end) + 1).equals(body)
-  })
-}
-
-function lengthOf(subject: Subject, content: Content): number {
-  return subject.bytesOf(content).length
+  const versions = Array.from({ length: subject.latest + 1 }, (_, at) => at)
+  return [...possible, 'empty', 'absent', ...versions]
 }

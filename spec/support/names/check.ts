@@ -39,12 +39,7 @@ async function isPrecompiled(rule: Rule, options: KoaAssetsOptions): Promise<boo
   throw new Error(`precompile publishes ${rule.refused.join(', ')}`)
 }
 
-async function compare(
-  plan: Plan,
-  rule: Rule,
-  options: KoaAssetsOptions,
-  mode: Mode
-): Promise<void> {
+async function compare(plan: Plan, rule: Rule, options: KoaAssetsOptions, mode: Mode) {
   const server = new Server(options, mode)
   await server.start()
   const expect = (asked: string, got: string | undefined, expected: string | undefined) => {

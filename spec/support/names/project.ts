@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Compiler, KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { ONE_BY_ONE } from '../as-written.ts'
-import { removeProject, writeFiles } from '../site.ts'
+import { removeProject, writeFiles, type Files } from '../site.ts'
 import { words } from '../texts.ts'
 
 export interface App {
@@ -77,9 +77,7 @@ const aReference = fc.record({
   cut: fc.nat(2)
 })
 
-interface Drawn {
-  readonly directory: string
-  readonly path: string
+interface Drawn extends Pick<Written, 'directory' | 'path'> {
   readonly references: readonly { prefix: string; to: number; cut: number }[]
 }
 
@@ -142,17 +140,7 @@ function possible(files: readonly Drawn[]): readonly Drawn[] {
   })
 }
 
-const COMPILER: Compiler = {
-  extensions: '.up',
-  target: '.css',
-  compile: ({ code }) => ({ code })
-}
-
-interface Made {
-  readonly root: string
-  readonly options: KoaAssetsOptions
-  readonly remove: () => Promise<void>
-}
+const COMPILER: Compiler = { extensions: '.up', target: '.css', compile: ({ code }) => ({ code }) }
 
 /** Thousands of projects are small files. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -166,7 +154,7 @@ export const BY_HAND = '<by hand>'
 export const markOf = ({ directory, path }: Pick<Written, 'directory' | 'path'>) =>
   `<${directory}/${path}>`
 
-export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): Made {
+export function make(plan: Plan, more: Files = {}) {
   const { apps, libraries, files, byHand, tails, base } = plan
   const root = realpathSync(mkdtempSync(join(MEMORY, 'koa-fresh-assets-')))
   writeFiles(root, {
@@ -194,11 +182,7 @@ export function make(plan: Plan, more: Readonly<Record<string, string>> = {}): M
     integrity: false,
     ...ONE_BY_ONE
   }
-  return {
-    root,
-    options,
-    remove: () => removeProject(root)
-  }
+  return { root, options, remove: () => removeProject(root) }
 }
 
 /** The first line has the references as they are written, for they may be rewritten. */

@@ -1,15 +1,8 @@
 // The rule by which a name has one source, as docs/assets.md states it.
 import { posix } from 'node:path'
 import { matcherOf } from '../../../lib/runtime/files/paths.ts'
-import {
-  BY_HAND,
-  type App,
-  type Library,
-  markOf,
-  ownDirectory,
-  type Plan,
-  type Written
-} from './project.ts'
+import { BY_HAND, markOf, ownDirectory } from './project.ts'
+import type { App, Library, Plan, Written } from './project.ts'
 
 /** A miss costs development a look at every folder. */
 const MAX_NAMES = 3
@@ -61,17 +54,13 @@ export class Rule {
   namesToTry(app: App): readonly string[] {
     const { apps, byHand, offset } = this.#plan
     const all = apps.flatMap(each => {
-      const names = candidatesOf(this.#plan, each).flatMap(({ name, whole = name }) => [
-        name,
-        ...tailsOf(whole)
-      ])
-      return each === app
-        ? names
-        : [...names, ...names.map(name => `${each.path}/${name}`.slice(1))]
+      const candidates = candidatesOf(this.#plan, each)
+      const names = candidates.flatMap(({ name, whole = name }) => [name, ...tailsOf(whole)])
+      const others = names.map(name => `${each.path}/${name}`.slice(1))
+      return each === app ? names : [...names, ...others]
     })
-    const given = [...new Set([...all, ...byHand, 'none.svg'])].filter(
-      name => !name.startsWith('/')
-    )
+    const named = [...new Set([...all, ...byHand, 'none.svg'])]
+    const given = named.filter(name => !name.startsWith('/'))
     const step = Math.max(1, given.length / MAX_NAMES)
     return given.filter((_, at) => (at + offset) % step < 1)
   }
@@ -81,15 +70,12 @@ export class Rule {
     const path = `${prefixOf(app)}/${name}`
     const [owner, found] = [ownerOf(this.#plan, path), this.#candidateAt(path)]
     if (!owner || !found) return undefined
-    const { file } = found
-    const isScript = file.path.endsWith('.js')
-    return {
-      mark: markOf(file),
-      referred: (reference, isRewritten) =>
-        isRewritten || !isScript
-          ? this.#referredBy(owner, found, reference)
-          : this.#atUrl(urlFrom(owner, found.name, reference))
-    }
+    const isScript = found.file.path.endsWith('.js')
+    const referred: Found['referred'] = (reference, isRewritten) =>
+      isRewritten || !isScript
+        ? this.#referredBy(owner, found, reference)
+        : this.#atUrl(urlFrom(owner, found.name, reference))
+    return { mark: markOf(found.file), referred }
   }
 
   #referredBy(app: App, { name, file }: Candidate, reference: string): string | undefined {
@@ -123,9 +109,8 @@ export class Rule {
     const folders = [...published.values()].flatMap(each => foldersIn(each.whole ?? each.name))
     if (folders.includes(posix.basename(name))) return undefined
     if ([...published.keys()].some(other => name.startsWith(`${other}/`))) return undefined
-    const tailed = [...published.values()].filter(
-      ({ whole }) => whole && tailsOf(whole).includes(name)
-    )
+    const hasTail = ({ whole }: Candidate) => whole && tailsOf(whole).includes(name)
+    const tailed = [...published.values()].filter(hasTail)
     const first = Math.min(...tailed.map(({ from }) => from))
     const found = tailed.filter(({ from }) => from === first)
     return found.length === 1 ? found[0] : undefined
@@ -135,10 +120,9 @@ export class Rule {
     const plan = this.#plan
     const refused: string[] = []
     const published = new Map<string, Candidate>()
-    const all = candidatesOf(plan, app).toSorted(
-      (a, b) => a.from - b.from || (a.file.path < b.file.path ? -1 : 1)
-    )
-    for (const each of all) {
+    const byPath = (a: Candidate, b: Candidate) => (a.file.path < b.file.path ? -1 : 1)
+    const all = candidatesOf(plan, app)
+    for (const each of all.toSorted((a, b) => a.from - b.from || byPath(a, b))) {
       const { name } = each
       const known = published.get(name)
       const isElse = plan.apps.some(other => other !== app && isBelow(other, app, name))
@@ -175,12 +159,12 @@ function ownerOf({ apps }: Pick<Plan, 'apps'>, path: string): App | undefined {
 }
 
 function candidatesOf(plan: Plan, app: App): readonly Candidate[] {
-  const own: Library = { dir: ownDirectory(app), ...NOTHING }
+  const nothing = { at: undefined, include: undefined, exclude: undefined, app: undefined }
+  const own: Library = { dir: ownDirectory(app), ...nothing }
   const isOf = (of: string | undefined) => plan.libraries.filter(each => each.app === of)
   return [own, ...isOf(undefined), ...isOf(app.name)].flatMap((library, from) => {
-    const files = plan.files.filter(
-      file => file.directory === library.dir && isIn(library, file.path)
-    )
+    const inIt = plan.files.filter(({ directory }) => directory === library.dir)
+    const files = inIt.filter(({ path }) => isIn(library, path))
     const plain = new Set(files.map(({ path }) => path))
     // A plain file hides a source that is compiled to its name.
     const seen = files.filter(({ path }) => compiled(path) === path || !plain.has(compiled(path)))
@@ -188,13 +172,11 @@ function candidatesOf(plan: Plan, app: App): readonly Candidate[] {
   })
 }
 
-const NOTHING = { at: undefined, include: undefined, exclude: undefined, app: undefined }
-
 function candidate({ at }: Library, from: number, file: Written): Candidate {
   const path = compiled(file.path)
-  if (at !== undefined)
-    return { file, from, name: posix.join(at, path).replace(/^\//, ''), whole: undefined }
-  return { file, from, name: path.slice(path.indexOf('/') + 1), whole: path }
+  const isPlaced = at !== undefined
+  const name = isPlaced ? posix.join(at, path).replace(/^\//, '') : path.replace(/^[^/]*\//, '')
+  return { file, from, name, whole: isPlaced ? undefined : path }
 }
 
 function isIn({ include, exclude }: Library, path: string): boolean {

@@ -5,20 +5,8 @@ import { type HttpCacheOptions, koaHttpCache } from '../../../lib/koa-http-cache
 import type { Clock } from './rfc9111.ts'
 
 /** By what a page differs. The user is known by what the kind is named after; `stream` and `redirect` by the session. */
-export type Kind =
-  | 'public'
-  | 'session'
-  | 'store'
-  | 'authorization'
-  | 'key'
-  | 'cookie'
-  | 'language'
-  | 'nonce'
-  | 'seen'
-  | 'stream'
-  | 'events'
-  | 'redirect'
-  | 'missing'
+export type Kind = ByUser | 'public' | 'language' | 'nonce' | 'seen' | 'events' | 'missing'
+type ByUser = 'session' | 'store' | 'authorization' | 'key' | 'cookie' | 'stream' | 'redirect'
 
 export interface RoutePlan {
   readonly kind: Kind
@@ -59,21 +47,9 @@ export interface Page {
 export const OWN_LIFETIME = 300
 
 /** What a route is about, with the time of each revision. */
-export class Resource {
+export interface Resource {
   readonly times: number[]
-  doesExist = false
-
-  constructor(now: number) {
-    this.times = [now]
-  }
-
-  get revision(): number {
-    return this.times.length
-  }
-
-  edit(now: number): void {
-    this.times.push(now)
-  }
+  doesExist: boolean
 }
 
 export class Application {
@@ -87,7 +63,7 @@ export class Application {
   constructor(plan: SitePlan, clock: Clock) {
     this.#plan = plan
     this.#clock = clock
-    this.resources = plan.routes.map(() => new Resource(clock.now))
+    this.resources = plan.routes.map(() => ({ times: [clock.now], doesExist: false }))
     const app = this.koa
     app.silent = true
     if (plan.hasErrorPage) app.use(errorPage)
@@ -118,7 +94,7 @@ export class Application {
     this.#write(ctx, route)
     if (!route.isLate) this.#depend(ctx, route)
     if (route.validator !== 'none') await ctx.fresh(this.#stateOf(ctx, route, resource))
-    const { revision } = resource
+    const revision = resource.times.length
     const body = (page: Omit<Page, 'revision'>) => JSON.stringify({ revision, ...page })
     if (route.isLate) this.#depend(ctx, route)
     const language = route.kind === 'language' ? languageOf(ctx) : undefined
@@ -172,7 +148,8 @@ export class Application {
   }
 
   /** The state of a page names all that the page depends on. */
-  #stateOf(ctx: Context, { kind, validator, isLate }: RoutePlan, { times, revision }: Resource) {
+  #stateOf(ctx: Context, { kind, validator, isLate }: RoutePlan, { times }: Resource) {
+    const revision = times.length
     if (validator === 'date') return new Date(times.at(-1) ?? 0)
     // Where cookies are read in each request, it does not show that the route reads one late.
     if (isLate && !this.#plan.isStoreAlwaysRead) return { etag: [revision] }
@@ -190,7 +167,7 @@ export class Application {
 
   #edit(ctx: Context, { writes }: RoutePlan, resource: Resource): void {
     resource.doesExist = true
-    resource.edit(this.#clock.now)
+    resource.times.push(this.#clock.now)
     if (writes === 'group') ctx.invalidateCacheGroups('pages')
     ctx.status = 204
   }
@@ -212,20 +189,15 @@ export class Application {
 
 function optionsOf({ routes, ...plan }: SitePlan): HttpCacheOptions {
   const { cacheControl, expires, autoEtag, version } = plan
-  const named = (['key', 'cookie'] as const).filter(kind =>
-    routes.some(route => route.kind === kind)
-  )
-  const credentials = named.map(kind => CREDENTIALS[kind])
+  const named = Object.entries({ key: 'X-API-Key', cookie: 'Cookie' })
+  const used = named.filter(([kind]) => routes.some(route => route.kind === kind))
+  const credentials = used.map(([, field]) => field)
   return {
-    cacheControl,
-    expires,
-    autoEtag,
+    ...{ cacheControl, expires, autoEtag },
     ...(version && { version: () => version }),
     ...(credentials.length > 0 && { credentials })
   }
 }
-
-const CREDENTIALS = { key: 'X-API-Key', cookie: 'Cookie' } as const
 
 /** The user that a request shows by the credential of this kind. */
 function userOf(ctx: Context, kind: Kind): string | null {

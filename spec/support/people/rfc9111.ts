@@ -40,7 +40,9 @@ export class HttpCache {
     // Section 4.3.4. Other conditions were those of the client.
     const stored = selected.find(({ response: own }) => hasSameValidator(own, response))
     if (stored === undefined) return response
-    stored.response = updated(stored.response, response)
+    const { response: old } = stored
+    // Section 3.2.
+    stored.response = { ...old, headers: { ...old.headers, ...response.headers } }
     stored.since = this.#clock.now
     stored.age = ageOf(response)
     return answer(request, this.#aged(stored))
@@ -103,7 +105,7 @@ export class HttpCache {
 function directivesOf({ headers }: Response): Directives {
   const members = (headers['cache-control'] ?? '').split(/\s*,\s*/).filter(Boolean)
   return new Map(
-    members.map(member => [/^[^=]*/.exec(member)?.[0] ?? '', member.split('=')[1] ?? ''])
+    members.map(member => member.split('=')).map(([name = '', value = '']) => [name, value])
   )
 }
 
@@ -123,14 +125,11 @@ function withConditions(request: Request, selected: readonly Stored[]): Request 
   const tags = [headers['if-none-match'], ...own].filter(tag => tag !== undefined)
   const isConditional = tags.length > 0 || headers['if-modified-since'] !== undefined
   const date = isConditional ? undefined : selected[0]?.response.headers['last-modified']
-  return {
-    ...request,
-    headers: {
-      ...headers,
-      ...(tags.length > 0 && { 'if-none-match': tags.join(', ') }),
-      ...(date !== undefined && { 'if-modified-since': date })
-    }
+  const conditions = {
+    ...(tags.length > 0 && { 'if-none-match': tags.join(', ') }),
+    ...(date !== undefined && { 'if-modified-since': date })
   }
+  return { ...request, headers: { ...headers, ...conditions } }
 }
 
 const opaque = (tag = '') => tag.replace(/^W\//, '')
@@ -138,11 +137,6 @@ const opaque = (tag = '') => tag.replace(/^W\//, '')
 function hasSameValidator({ headers }: Response, { headers: others }: Response): boolean {
   if (others['etag'] !== undefined) return opaque(headers['etag']) === opaque(others['etag'])
   return headers['last-modified'] === others['last-modified']
-}
-
-// Section 3.2.
-function updated(response: Response, { headers }: Response): Response {
-  return { ...response, headers: { ...response.headers, ...headers } }
 }
 
 // Section 4.3.2.

@@ -2,33 +2,23 @@
 // about, not from the fields of its response.
 import * as fc from 'fast-check'
 import type Koa from 'koa'
-import {
-  Application,
-  type Kind,
-  OWN_LIFETIME,
-  POLICIES,
-  type Page,
-  type Resource,
-  type RoutePlan,
-  type SitePlan
-} from './application.ts'
+import { Application, OWN_LIFETIME, POLICIES } from './application.ts'
+import type { Kind, Page, Resource, RoutePlan, SitePlan } from './application.ts'
 import { type Fetch, fetchFrom, type Response } from './exchange.ts'
+import { words } from '../texts.ts'
 import { type Clock, HttpCache } from './rfc9111.ts'
 
-const USERS = ['ann', 'ben'] as const
-const BROWSERS = [0, 1] as const
-const LANGUAGES = ['en', 'de'] as const
+const USERS = ['ann', 'ben']
+const BROWSERS = [0, 1]
+const LANGUAGES = ['en', 'de']
+const kinds = (names: string) => words(names) as readonly Kind[]
 
 type Step =
-  | {
-      readonly does: 'visits' | 'edits' | 'edits elsewhere'
-      readonly browser: number
-      readonly route: number
-    }
-  | { readonly does: 'logs in'; readonly browser: number; readonly user: string }
-  | { readonly does: 'logs out'; readonly browser: number }
-  | { readonly does: 'reads'; readonly browser: number; readonly language: string }
-  | { readonly does: 'waits'; readonly seconds: number }
+  | { does: 'visits' | 'edits' | 'edits elsewhere'; browser: number; route: number }
+  | { does: 'logs in'; browser: number; user: string }
+  | { does: 'logs out'; browser: number }
+  | { does: 'reads'; browser: number; language: string }
+  | { does: 'waits'; seconds: number }
 
 export interface Trace {
   readonly site: SitePlan
@@ -36,23 +26,19 @@ export interface Trace {
 }
 
 /** Kinds whose pages are the same for everybody, so that a route may say so. */
-const FOR_ALL: readonly Kind[] = ['public', 'language', 'missing']
+const FOR_ALL = kinds('public language missing')
 /** Kinds whose pages a date cannot tell apart. */
-const UNDATED: readonly Kind[] = [
-  'session',
-  'store',
-  'authorization',
-  'key',
-  'cookie',
-  'language',
-  'stream',
-  'redirect'
-]
+const UNDATED = kinds('session store authorization key cookie language stream redirect')
 /** Kinds whose user a header names, which nobody sees being read. */
-const BY_HEADER = new Set<Kind>(['authorization', 'key', 'cookie'])
+const BY_HEADER = kinds('authorization key cookie')
 /** Kinds whose pages are the user's. */
-const BY_USER = new Set<Kind>(['session', 'store', 'authorization', 'key', 'cookie', 'stream'])
-const KINDS: readonly Kind[] = [...UNDATED, 'public', 'nonce', 'seen', 'events', 'missing']
+const BY_USER = kinds('session store authorization key cookie stream')
+const KINDS = [...UNDATED, ...kinds('public nonce seen events missing')]
+
+function mayWrite(kind: Kind, writes: RoutePlan['writes']): boolean {
+  const isPublic = writes === 'public' || writes === 'group'
+  return isPublic ? FOR_ALL.includes(kind) : kind !== 'events' || writes !== 'private lifetime'
+}
 
 const aRoute: fc.Arbitrary<RoutePlan> = fc
   .record({
@@ -70,15 +56,10 @@ const aRoute: fc.Arbitrary<RoutePlan> = fc
     ...others,
     kind,
     writes: mayWrite(kind, writes) ? writes : 'nothing',
-    isLate: isLate && writes === 'nothing' && !BY_HEADER.has(kind),
+    isLate: isLate && writes === 'nothing' && !BY_HEADER.includes(kind),
     validator:
       kind === 'events' || (validator === 'date' && UNDATED.includes(kind)) ? 'none' : validator
   }))
-
-function mayWrite(kind: Kind, writes: RoutePlan['writes']): boolean {
-  const isPublic = writes === 'public' || writes === 'group'
-  return isPublic ? FOR_ALL.includes(kind) : kind !== 'events' || writes !== 'private lifetime'
-}
 
 const aSite: fc.Arbitrary<SitePlan> = fc.record({
   routes: fc.array(aRoute, { minLength: 3, maxLength: 10 }),
@@ -128,16 +109,15 @@ interface Browser {
   /** Users since the browser's cache was empty, with the time at which each came. */
   users: (readonly [user: string | null, since: number])[]
   /** What was last seen of each route, and the revision that was made here. */
-  readonly pages: Map<
-    number,
-    {
-      readonly page: Page
-      readonly etag: string | undefined
-      readonly language: string
-      readonly user: string | null
-    }
-  >
+  readonly pages: Map<number, Seen>
   readonly edits: Map<number, number>
+}
+
+interface Seen {
+  readonly page: Page
+  readonly etag: string | undefined
+  readonly language: string
+  readonly user: string | null
 }
 
 /** Makes a shared cache in front of an application. */
@@ -150,7 +130,6 @@ const modelOfSharedCache: InFront = (app, clock) => {
 
 /**
  * Runs a trace.
- *
  * @param staleness how much longer than a default allows the shared cache may keep a page, in seconds
  * @throws Error for the first response that breaks the rule
  */
@@ -195,16 +174,9 @@ class People {
         keepCookies(cookies, response)
         return response
       }
-      return {
-        id,
-        cache: new HttpCache('private', clock, network),
-        cookies,
-        user: null,
-        language: 'en',
-        users: [[null, 0]],
-        pages: new Map(),
-        edits: new Map()
-      }
+      const cache = new HttpCache('private', clock, network)
+      const seen = { users: [[null, 0] as const], pages: new Map(), edits: new Map() }
+      return { id, cache, cookies, user: null, language: 'en', ...seen }
     })
   }
 
@@ -251,7 +223,7 @@ class People {
     }
     expect(status === 200, `a page is a ${status}`)
     const page = JSON.parse(body) as Page
-    if (BY_USER.has(plan.kind)) this.#seesUser(at, plan, String(page.user))
+    if (BY_USER.includes(plan.kind)) this.#seesUser(at, plan, String(page.user))
     if (plan.kind === 'language') {
       expect(page.language === at.language, `${at.language} gets ${page.language}`)
     }
@@ -270,12 +242,7 @@ class People {
   }
 
   /** A nonce, a visitor's number and an event are one browser's, and an event comes once. */
-  #seesSerial(
-    { id }: Browser,
-    { kind, form }: RoutePlan,
-    serial: number,
-    response: Response
-  ): void {
+  #seesSerial({ id }: Browser, { kind, form }: RoutePlan, serial: number, response: Response) {
     const key = `${kind} ${serial}`
     const owner = this.#serials.get(key)
     const isNew = owner === undefined
@@ -287,13 +254,7 @@ class People {
   }
 
   /** A revision is of a time for which the page may be kept, and not older than what was edited here. */
-  #seesRevision(
-    at: Browser,
-    index: number,
-    plan: RoutePlan,
-    { times }: Resource,
-    seen: number
-  ): void {
+  #seesRevision(at: Browser, index: number, plan: RoutePlan, { times }: Resource, seen: number) {
     const limit = this.#lifetime(at, plan) * 1000
     if (limit === Infinity) return
     const edited = at.edits.get(index) ?? 0
@@ -306,22 +267,22 @@ class People {
   #lifetime(at: Browser, { kind, writes }: RoutePlan): number {
     if (writes === 'private, no-cache' || writes === 'group') return 0
     if (writes !== 'nothing') return OWN_LIFETIME + this.#staleness
-    const isPersonal = BY_HEADER.has(kind) ? at.user !== null : !FOR_ALL.includes(kind)
+    const isPersonal = BY_HEADER.includes(kind) ? at.user !== null : !FOR_ALL.includes(kind)
     const asked = JSON.stringify(this.#site.cacheControl)
     if (isPersonal || this.#site.isStoreAlwaysRead) return 0
-    const isKept = !asked.includes('no-cache')
-    const longest = isKept ? (asked.includes('10m') ? 660 : 60) : 0
-    return longest + this.#staleness
+    if (asked.includes('no-cache')) return this.#staleness
+    return (asked.includes('10m') ? 660 : 60) + this.#staleness
   }
 
-  async #edit(at: Browser, index: number, plan: RoutePlan, { revision }: Resource): Promise<void> {
+  async #edit(at: Browser, index: number, plan: RoutePlan, { times }: Resource): Promise<void> {
+    const revision = times.length
     const known = at.pages.get(index)
     const isConditional = plan.validator === 'etag' && known?.etag !== undefined
     const condition = isConditional ? { 'if-match': known.etag ?? '' } : {}
     const { status } = await this.#ask(at, 'PUT', `/page/${index}`, plan.kind, condition)
     const isSame =
       known?.page.revision === revision &&
-      (!BY_USER.has(plan.kind) || String(known.page.user) === String(at.user)) &&
+      (!BY_USER.includes(plan.kind) || String(known.page.user) === String(at.user)) &&
       (plan.kind !== 'language' || known.page.language === at.language)
     const expected = isConditional && !isSame ? 412 : 204
     expect(status === expected, `an edit is a ${status}, not a ${expected}`)
@@ -342,9 +303,8 @@ class People {
 }
 
 function keepCookies(cookies: Map<string, string>, { headers }: Response): void {
-  for (const [, name = '', value = ''] of (headers['set-cookie'] ?? '').matchAll(
-    /(?:^|, )(\w+)=([^;,]*);/g
-  )) {
+  const all = (headers['set-cookie'] ?? '').matchAll(/(?:^|, )(\w+)=([^;,]*);/g)
+  for (const [, name = '', value = ''] of all) {
     if (value === '') cookies.delete(name)
     else cookies.set(name, value)
   }
