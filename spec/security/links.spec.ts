@@ -30,11 +30,10 @@ for (const { where, at, options } of PLACES) {
     link('/proc/self/environ', 'assets/environ.txt')
     link('no-such-file', 'dangling.txt')
     const fronts = await makeFronts(t, root, options)
-    const targets = [
-      ...['/file.txt', '/assets/file.css', '/folder/secret', '/assets/folder/secret'],
-      ...['/relative.json', '/assets/environment.css', '/sibling/x', '/link-to-link.txt'],
-      ...['/assets/environ.txt', '/dangling.txt', '/folder', '/sibling']
-    ]
+    const targets = words(`
+      /file.txt /assets/file.css /folder/secret /assets/folder/secret /relative.json /sibling/x
+      /assets/environment.css /link-to-link.txt /assets/environ.txt /dangling.txt /folder /sibling
+    `)
     for (const target of targets) await isNotOurs(t, fronts, at + target)
   })
 }
@@ -90,13 +89,12 @@ test('a link in a source that leads out is not ours, and nothing is published', 
   symlinkSync(join(outside, 'sheet.css.scss'), join(assets, 'stylesheets/sheet.css.scss'))
   symlinkSync('/etc/passwd', join(assets, 'passwd.txt'))
   const fronts = await makeFronts(t, root)
-  const targets = [
-    ...['/assets/link.css', '/assets/folder/secret.css', '/assets/secret.css', '/assets/sheet.css'],
-    ...['/assets/outside/secret.css', '/assets/stylesheets/folder/secret.css', '/assets/passwd.txt']
-  ]
-  for (const target of targets) {
-    await isNotOurs(t, fronts, target)
-    t.false(existsSync(join(root, 'public', target)), target)
+  for (const name of words(`
+    link.css folder/secret.css secret.css sheet.css outside/secret.css stylesheets/folder/secret.css
+    passwd.txt
+  `)) {
+    await isNotOurs(t, fronts, `/assets/${name}`)
+    t.false(existsSync(join(root, 'public/assets', name)), name)
   }
 })
 
@@ -151,10 +149,10 @@ async function makeStrangers(t: ExecutionContext, directory: string): Promise<st
   return [...names, 'link-to-device.css']
 }
 
-test('a stranger that takes a file’s place between a look and the opening is a miss, at once', async t => {
+test('what takes a file’s place between a look and its opening is a miss, at once', async t => {
   const directory = join(makeProject(t), 'strangers')
-  for (const name of await makeStrangers(t, directory)) {
-    if (name === 'socket.css') continue
+  const names = await makeStrangers(t, directory)
+  for (const name of names.filter(each => each !== 'socket.css')) {
     t.is(await withFile(join(directory, name), async () => name), undefined, name)
     t.is(await readSnapshot(join(directory, name)), undefined, name)
   }

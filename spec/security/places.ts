@@ -11,31 +11,23 @@ export interface Place {
   readonly options: Pick<KoaAssetsOptions, 'public' | 'mounts'>
 }
 
-const UNUSED = 'public-unused'
-
-const MOUNTS: readonly [atStatic: Place, atRoot: Place] = [
-  {
-    where: ', in a mount at /static',
-    at: '/static',
-    options: { public: UNUSED, mounts: { '/static': 'public' } }
-  },
-  { where: ', in a mount at /', at: '', options: { public: UNUSED, mounts: { '/': 'public' } } }
-]
-
-const [, AT_ROOT] = MOUNTS
+const mountAt = (url: string) => ({ public: 'public-unused', mounts: { [url]: 'public' } })
 
 /** Beside other ways of serving; the request targets are the same. */
-export const MOUNTED = [['from a mount at /', AT_ROOT.options]] as const
+export const MOUNTED = [['from a mount at /', mountAt('/')]] as const
 
 export const SENDERS_AND_MOUNT = [...SENDERS, ...MOUNTED].slice(0, cases(2, 4))
 
-const ALL: readonly Place[] = [{ where: '', at: '', options: {} }, ...MOUNTS]
+const ALL: readonly Place[] = [
+  { where: '', at: '', options: {} },
+  { where: ', in a mount at /static', at: '/static', options: mountAt('/static') },
+  { where: ', in a mount at /', at: '', options: mountAt('/') }
+]
 
 export const PLACES = ALL.slice(0, cases(2, 3))
 
 const AUTHORITY_THEN_PATH = /^((?:\w+:\/\/[^/\\?#]*)?)(?=[/\\?#])/
 
 /** The request target for what is at another one in the folder. */
-export function targetAt({ at }: Place, target: string): string {
-  return target.replace(AUTHORITY_THEN_PATH, `$1${at}`)
-}
+export const targetAt = ({ at }: Pick<Place, 'at'>, target: string): string =>
+  target.replace(AUTHORITY_THEN_PATH, `$1${at}`)

@@ -47,25 +47,24 @@ const IMAGES = 'apps/web/assets/images'
 const EDITED = 'apps/web/assets/x/sub/app.css'
 const ON_REQUEST = { site: { env: 'test' }, rounds: cases(8, 1000) }
 
+/** What is swapped, its link, what that leads to in a good folder or outside, and its URL. */
+const SOURCES = [
+  ['a small file', 'link.bin', '/small.bin', '/assets/link.bin'],
+  ['a big file', 'link.bin', '/big.bin', '/assets/link.bin'],
+  ['a folder', 'link', '', '/assets/link/small.bin']
+] as const
+
+const ofSources = SOURCES.map(([what, link, name, url]): [string, Race] => [
+  `${what} of a source that is swapped is not published from outside`,
+  {
+    ...ON_REQUEST,
+    folders: [`${IMAGES}/good`],
+    links: { [`${IMAGES}/${link}`]: [`good${name}`, `outside${name}`] },
+    urls: [url]
+  }
+])
+
 const published: Readonly<Record<string, Race>> = {
-  'a small file of a source that is swapped is not published from outside': {
-    ...ON_REQUEST,
-    folders: [`${IMAGES}/good`],
-    links: { [`${IMAGES}/link.bin`]: ['good/small.bin', 'outside/small.bin'] },
-    urls: ['/assets/link.bin']
-  },
-  'a big file of a source that is swapped is not published from outside': {
-    ...ON_REQUEST,
-    folders: [`${IMAGES}/good`],
-    links: { [`${IMAGES}/link.bin`]: ['good/big.bin', 'outside/big.bin'] },
-    urls: ['/assets/link.bin']
-  },
-  'a folder of a source that is swapped is not published from outside': {
-    ...ON_REQUEST,
-    folders: [`${IMAGES}/good`],
-    links: { [`${IMAGES}/link`]: ['good', 'outside'] },
-    urls: ['/assets/link/small.bin']
-  },
   'a precompile publishes nothing from outside while links are swapped': {
     rounds: cases(1, 20),
     folders: [`${IMAGES}/good`],
@@ -187,6 +186,7 @@ const replaced: Readonly<Record<string, Race>> = {
 }
 
 const RACES = [
+  ...ofSources,
   ...Object.entries(published),
   ...served,
   ...Object.entries(replaced).map(([what, race]): [string, Race] => [
@@ -221,16 +221,11 @@ function makePrivate(home: string, isFolderSwapped: boolean) {
   })
 }
 
-interface Attack {
-  readonly links: ReadonlyArray<readonly [link: string, places: readonly string[]]>
-  readonly folders: readonly string[]
-  readonly to: string
-  /** Where a link is made, before it takes the place of something. */
-  readonly aside: string
-}
+type Links = ReadonlyArray<readonly [link: string, places: readonly string[]]>
 
 /** Swaps links and temporary files some thousand times a second, in a thread of its own. */
-async function start(t: ExecutionContext, attack: Attack) {
+async function attack(t: ExecutionContext, home: string, links: Links, folders: readonly string[]) {
+  const [to, aside] = [join(home, 'outside/small.bin'), join(home, 'aside')]
   const count = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(
     `const { readdirSync, renameSync, symlinkSync, rmSync } = require('node:fs')
@@ -255,7 +250,7 @@ async function start(t: ExecutionContext, attack: Attack) {
        }
        if (round === 10) parentPort.postMessage('swapping')
      }`,
-    { eval: true, workerData: { ...attack, count } }
+    { eval: true, workerData: { links, folders, to, aside, count } }
   )
   t.teardown(() => worker.terminate())
   await new Promise(resolve => worker.once('message', resolve))
@@ -285,13 +280,9 @@ for (const [title, race] of RACES) {
     })
     const site = race.site && (await makeSite(t, {}, { ...race.site, root }))
     if (race.isServed) for (const url of urls) t.is((await site?.ask(url))?.status, 200, url)
-    const attack = await start(t, {
-      links,
-      folders: (race.replaced ?? []).map(folder => join(root, folder)),
-      to: join(home, 'outside/small.bin'),
-      aside: join(home, 'aside')
-    })
-    const isWon = (round: number) => attack.swaps() > 0 || round >= rounds * 50
+    const attacked = (race.replaced ?? []).map(folder => join(root, folder))
+    const { swaps, stop } = await attack(t, home, links, attacked)
+    const isWon = (round: number) => swaps() > 0 || round >= rounds * 50
     // On a busy machine the other thread may come too late for many of them.
     for (let round = 0; round < rounds || !isWon(round); round++) {
       if (edited !== undefined) writeFiles(root, { [edited]: pageOf(round) })
@@ -309,9 +300,9 @@ for (const [title, race] of RACES) {
       t.deepEqual(told, [], `round ${round}`)
       t.deepEqual(outside(), before, `round ${round}`)
     }
-    t.true(attack.swaps() > 0)
-    t.log(`${attack.swaps()} swaps in ${rounds} rounds`)
-    await attack.stop()
+    t.true(swaps() > 0)
+    t.log(`${swaps()} swaps in ${rounds} rounds`)
+    await stop()
     const lead = async (at: number, status: number) => {
       for (const [link, places] of links) leadLink(link, places.at(at) ?? '')
       for (const url of urls) t.is((await site?.ask(url))?.status, status, url)

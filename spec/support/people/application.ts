@@ -201,14 +201,13 @@ function optionsOf({ routes, ...plan }: SitePlan): HttpCacheOptions {
 
 /** The user that a request shows by the credential of this kind. */
 function userOf(ctx: Context, kind: Kind): string | null {
-  const given = {
+  const session = () => ctx.cookies.get('session')
+  const given: Partial<Record<Kind, () => string | undefined>> = {
     authorization: () => /^Bearer (.*)/.exec(ctx.get('Authorization'))?.[1],
     key: () => ctx.get('X-API-Key'),
     cookie: () => /\bsession=(\w+)/.exec(ctx.get('Cookie'))?.[1],
-    session: () => ctx.cookies.get('session'),
-    stream: () => ctx.cookies.get('session'),
-    redirect: () => ctx.cookies.get('session')
-  } as Partial<Record<Kind, () => string | undefined>>
+    ...{ session, stream: session, redirect: session }
+  }
   return given[kind]?.() || null
 }
 
@@ -223,12 +222,10 @@ const EVENTS = ['text/event-stream', 'multipart/x-mixed-replace; boundary=x', 't
 
 /** A stream that asks for its text when it is read. */
 function late(text: () => string): Readable {
-  return new Readable({
-    read() {
-      this.push(text())
-      this.push(null)
-    }
-  })
+  const ask = function* () {
+    yield Buffer.from(text())
+  }
+  return Readable.from(ask(), { objectMode: false })
 }
 
 /** The error handler of docs/middleware-order.md. */
