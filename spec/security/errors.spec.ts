@@ -28,20 +28,24 @@ const broken = {
 }
 const names = ['sass.css', 'missing.css', 'sheet.css', 'script.js', 'own.css']
 
+/** A compiler whose error names its source in a message, and as the file. */
+const makeFailing = (namesOf: (path: string) => readonly [named: string, file: string]) => ({
+  extensions: '.own',
+  target: '.css',
+  compile: ({ path }: { path: string }): never => {
+    const [named, file] = namesOf(path)
+    throw new CompileError(`cannot read ${named}`, { file, excerpt: `in ${path}` })
+  }
+})
+
 const PLACE_IN_CODE =
   /node_modules(?!\/koa-fresh-assets\/docs\/errors\.md#)|\.(?:js|ts):\d+:\d+\)|\bat .*:\d+/
 
 test('no error shows a path of the machine, and only in development one of the project', async t => {
   const root = makeProject(t, broken)
-  const own = {
-    extensions: '.own',
-    target: '.css',
-    compile: ({ path }: { path: string }) => {
-      throw new CompileError(`cannot read ${path}`, { file: path, excerpt: `in ${path}` })
-    }
-  }
+  const compilers = [makeFailing(path => [path, path])]
   for (const env of ['development', 'test', 'staging', 'production']) {
-    const options = { root, env, compile: true, fingerprint: false, compilers: [own], alone: true }
+    const options = { root, env, compile: true, fingerprint: false, compilers, alone: true }
     const { port, errors } = await makeFront(t, options)
     for (const name of names) {
       for (const accept of ['text/html', 'text/css', '*/*']) {
@@ -100,21 +104,10 @@ test('where root, its app or a source is a link, neither path of it is shown', a
   symlinkSync(join(outside, 'web'), join(real, 'apps/web'))
   symlinkSync(join(outside, 'shared'), join(real, 'shared'))
   symlinkSync(real, join(outside, 'current'))
-  const own = {
-    extensions: '.own',
-    target: '.css',
-    compile: ({ path }: { path: string }) => {
-      const message = `cannot read ${pathToFileURL(realpathSync(path)).href}`
-      throw new CompileError(message, { file: realpathSync(path), excerpt: `in ${path}` })
-    }
-  }
-  const { port } = await makeFront(t, {
-    root: join(outside, 'current'),
-    env: 'development',
-    sources: [join(outside, 'current/shared')],
-    compilers: [own],
-    alone: true
-  })
+  const own = makeFailing(path => [pathToFileURL(realpathSync(path)).href, realpathSync(path)])
+  const root = join(outside, 'current')
+  const options = { root, env: 'development', sources: [join(root, 'shared')], compilers: [own] }
+  const { port } = await makeFront(t, { ...options, alone: true })
   for (const name of [...names, 'shared.css', 'hoisted.css', 'inner.css']) {
     const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/plain' })
     t.is(answer.status, 500, name)

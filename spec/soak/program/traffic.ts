@@ -202,7 +202,10 @@ export class Visitor {
       if (page.status !== 200) {
         // A replica that has just begun, and cannot write, has no last good version.
         if (!site.full.overlap(from, now()))
-          this.#report.violation('page', `${site.setup.name} /index: ${page.status} ${page.body}`)
+          this.#report.violation(
+            'page',
+            `${site.setup.name} /index: ${page.status} ${page.body.toString()}`
+          )
         return
       }
       const { urls } = JSON.parse(page.body.toString()) as { urls: string[] }
