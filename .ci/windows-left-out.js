@@ -17,7 +17,7 @@ export const LEFT_OUT = [
 
       'links in a mount follow its own*',
       'links that form a cycle are followed once',
-      'links are followed, also in a cycle',
+      'versionOf follows links, also in a cycle',
       'a link that leads out of its source is not listed*',
       'a source directory that is a link works',
       'with symlinks: *',

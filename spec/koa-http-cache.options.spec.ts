@@ -1,14 +1,6 @@
 // The options of koaHttpCache, versionOf, and what is reported in development.
 import { once } from 'node:events'
-import {
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  createReadStream
-} from 'node:fs'
+import { createReadStream, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type ExecutionContext } from './support/test.ts'
@@ -28,16 +20,18 @@ const page: Koa.Middleware = async ctx => {
   ctx.body = 'page'
 }
 
+function siteOf(t: ExecutionContext, options: HttpCacheOptions, ...behind: readonly Middleware[]) {
+  const app = new Koa().use(koaHttpCache(options))
+  for (const each of behind) app.use(each)
+  return open(t, app)
+}
+
 test('another version is another ETag, and an empty one like none', async t => {
   let version: string | undefined = '1'
-  const site = await openRoute(
-    t,
-    async ctx => {
-      await ctx.fresh(ctx.path === '/dated' ? DATE : { etag: 'x', weak: ctx.path === '/weak' })
-      ctx.body = 'page'
-    },
-    { version: () => version }
-  )
+  const site = await siteOf(t, { version: () => version }, async ctx => {
+    await ctx.fresh(ctx.path === '/dated' ? DATE : { etag: 'x', weak: ctx.path === '/weak' })
+    ctx.body = 'page'
+  })
   for (const path of ['/', '/weak', '/dated']) {
     version = '1'
     const { etag = '' } = (await site.get({}, path)).headers
@@ -57,14 +51,10 @@ test('another version is another ETag, and an empty one like none', async t => {
 
 test('a new version is not a reason to refuse an edit of an unchanged book', async t => {
   let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
-  const site = await openRoute(
-    t,
-    async ctx => {
-      await ctx.fresh(state)
-      ctx.body = 'page'
-    },
-    { version: () => version, trace: true }
-  )
+  const site = await siteOf(t, { version: () => version, trace: true }, async ctx => {
+    await ctx.fresh(state)
+    ctx.body = 'page'
+  })
   for (const [before, edited] of [
     ['x-0123456789abcdef', 'x-fedcba9876543210'],
     [DATE, new Date(DATE.getTime() + 1000)]
@@ -93,26 +83,20 @@ test('a new version is not a reason to refuse an edit of an unchanged book', asy
   t.is((await site.ask('PUT', { 'if-match': '*' })).status, 412)
 })
 
-test('with a version and dates alone, of two edits within one second the second is a 412', async t => {
+test('with a version and dates alone, the second of two edits in one second is a 412', async t => {
   const book = { text: 'first', updatedAt: new Date('2024-05-01T10:00:00.100Z') }
-  const site = await openRoute(
-    t,
-    async ctx => {
-      await ctx.fresh(book.updatedAt)
-      if (ctx.method === 'PUT') {
-        Object.assign(book, { text: 'second', updatedAt: new Date('2024-05-01T10:00:00.900Z') })
-        ctx.status = 204
-      } else ctx.body = book.text
-    },
-    { version: () => '1' }
-  )
+  const site = await siteOf(t, { version: () => '1' }, async ctx => {
+    await ctx.fresh(book.updatedAt)
+    ctx.body = book.text
+    if (ctx.method === 'PUT')
+      Object.assign(book, { text: 'second', updatedAt: new Date('2024-05-01T10:00:00.900Z') })
+  })
   const { headers } = await site.get()
   t.is(headers['last-modified'], 'Wed, 01 May 2024 10:00:00 GMT')
   const { etag = '' } = headers
   const [reading, writing] = [{ 'if-none-match': etag }, { 'if-match': etag }]
   t.is((await site.get(reading)).status, 304)
-  t.is((await site.ask('PUT', writing)).status, 204)
-  t.is((await site.ask('PUT', writing)).status, 412)
+  for (const status of [200, 412]) t.is((await site.ask('PUT', writing)).status, status)
   t.is((await site.get(reading)).body, 'second')
 })
 
@@ -124,13 +108,9 @@ test('a version that is not a string is an error of the route', async t => {
   }
 })
 
-/** A site of one page that gives itself no validator, with autoEtag. */
-const openContent = (t: ExecutionContext, route: (ctx: Koa.Context) => unknown) =>
-  openRoute(t, ctx => route(ctx), { autoEtag: true })
-
 test('autoEtag gives text, bytes and JSON an ETag and evaluates preconditions', async t => {
   for (const body of ['page', Buffer.from('page'), { page: true }]) {
-    const site = await openContent(t, ctx => void (ctx.body = body))
+    const site = await siteOf(t, { autoEtag: true }, ctx => void (ctx.body = body))
     for (const method of ['GET', 'QUERY']) {
       const { status, headers } = await site.ask(method)
       t.is(status, 200)
@@ -143,20 +123,17 @@ test('autoEtag gives text, bytes and JSON an ETag and evaluates preconditions', 
   }
 })
 
-test('autoEtag compares a date set by the route, and leaves one set by ctx.fresh alone, as its 304 has no ETag', async t => {
-  const site = await openContent(t, async ctx => {
+test('autoEtag compares a date that the route set, and adds nothing to one of ctx.fresh', async t => {
+  const site = await siteOf(t, { autoEtag: true }, async ctx => {
     if (ctx.path === '/own') ctx.lastModified = DATE
     else await ctx.fresh(ctx.path === '/null' ? null : DATE)
     ctx.body = 'page'
   })
   t.is((await site.get({ 'if-modified-since': HTTP_DATE }, '/own')).status, 304)
-  for (const [condition, status] of [
-    [{}, 200],
-    [{ 'if-modified-since': HTTP_DATE }, 304]
-  ] as const) {
-    const answer = await site.get(condition)
-    t.is(answer.status, status)
-    t.deepEqual([answer.headers.etag, answer.headers['last-modified']], [undefined, HTTP_DATE])
+  for (const condition of [{}, { 'if-modified-since': HTTP_DATE }]) {
+    const { status, headers } = await site.get(condition)
+    t.is(status, 'if-modified-since' in condition ? 304 : 200)
+    t.deepEqual([headers.etag, headers['last-modified']], [undefined, HTTP_DATE])
   }
   const { etag = '' } = (await site.get({}, '/null')).headers
   t.regex(etag, /^W\//)
@@ -170,23 +147,22 @@ test('autoEtag gives no ETag to streams and other statuses, and keeps that of th
     '/web-stream': () => new Blob(['page']).stream(),
     '/response': () => new Response('page'),
     '/empty': () => null,
-    '/empty-200': () => null
+    '/empty-200': () => null,
+    '/201': () => 'page',
+    '/tagged': () => 'page'
   }
-  const site = await openContent(t, ctx => {
+  const site = await siteOf(t, { autoEtag: true }, ctx => {
     ctx.body = ctx.path in bodies ? bodies[ctx.path]?.() : 'page'
     if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
     if (/\d$/.test(ctx.path)) ctx.status = Number(ctx.path.slice(-3))
   })
-  for (const path of [...Object.keys(bodies), '/201']) {
+  for (const path of Object.keys(bodies)) {
     const { headers, body } = await site.get({}, path)
-    t.is(headers.etag, undefined, path)
+    t.is(headers.etag, path === '/tagged' ? '"own"' : undefined, path)
     t.is(body, path.startsWith('/empty') ? '' : 'page')
   }
-  const tagged = await site.get({}, '/tagged')
-  t.deepEqual([tagged.status, tagged.headers.etag], [200, '"own"'])
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
     t.is((await site.ask(method)).headers.etag, undefined, method)
-  }
 })
 
 const VIEWS = { 'views/page.ejs': 'page', 'views/books/index.ejs': 'index', 'layout.ejs': 'layout' }
@@ -199,30 +175,24 @@ async function versions(t: ExecutionContext, root: string, env = 'development') 
 }
 
 for (const env of ['development', '', undefined]) {
-  test(`an edited template is a 200 where NODE_ENV is ${env}`, async t => {
+  test(`an edited template is a new ETag where NODE_ENV is ${env}`, async t => {
     const root = makeProject(t, VIEWS)
     const version = within(env, () => versionOf('views', { root }))
-    const site = await openRoute(t, page, { version })
+    const site = await siteOf(t, { version }, page)
     const { etag = '' } = (await site.get()).headers
     t.regex(etag, /^"x-[0-9a-f]{16}"$/)
-    t.is((await site.get({ 'if-none-match': etag })).status, 304)
-    writeFiles(root, { 'views/books/index.ejs': 'edited' })
-    const edited = await site.get({ 'if-none-match': etag })
-    t.not(edited.status, 304)
-    t.not(edited.headers.etag, etag)
-    writeFiles(root, { 'views/books/index.ejs': 'index' })
-    t.is((await site.get({ 'if-none-match': etag })).status, 304)
+    for (const text of ['index', 'edited', 'index']) {
+      writeFiles(root, { 'views/books/index.ejs': text })
+      const { status } = await site.get({ 'if-none-match': etag })
+      t.is(status, text === 'edited' ? 200 : 304)
+    }
   })
 }
 
-test('in production it is read once', async t => {
+test('in production versionOf reads its files once', async t => {
   const root = makeProject(t, VIEWS)
   const version = within('production', () => versionOf('views', { root }))
-  const app = new Koa()
-  app.use(koaHttpCache({ version }))
-  app.use(koaHttpCache({ version }))
-  app.use(page)
-  const site = await open(t, app)
+  const site = await siteOf(t, { version }, koaHttpCache({ version }), page)
   const { etag = '' } = (await site.get()).headers
   writeFiles(root, { 'views/page.ejs': 'edited' })
   t.is((await site.get({ 'if-none-match': etag })).status, 304)
@@ -231,7 +201,7 @@ test('in production it is read once', async t => {
   t.deepEqual(site.errors, [])
 })
 
-test('every change of the bytes and names is seen by the next request', async t => {
+test('versionOf sees every change of bytes and names with the next request', async t => {
   const root = makeProject(t, VIEWS)
   const version = await versions(t, root)
   const seen = new Set([await version()])
@@ -274,7 +244,7 @@ test('the same files have the same version, wherever and whenever they were writ
   t.not(await write({ ...VIEWS, 'views/another.ejs': '' }), version)
 })
 
-test('links are followed, also in a cycle', async t => {
+test('versionOf follows links, also in a cycle', async t => {
   const root = makeProject(t, { ...VIEWS, 'shared/part.ejs': 'part' })
   symlinkSync('..', join(root, 'views/books/up'))
   symlinkSync(join(root, 'shared'), join(root, 'views/shared'))
@@ -284,64 +254,50 @@ test('links are followed, also in a cycle', async t => {
   t.is(await version(), before)
   writeFiles(root, { 'shared/part.ejs': 'edited' })
   t.not(await version(), before)
-  t.is(readFileSync(join(root, 'views/shared/part.ejs'), 'utf8'), 'edited')
 })
 
 test('versionOf rejects missing files and wrong arguments at start', t => {
   const root = makeProject(t)
   const missing = /^versionOf: .*views does not exist; relative names start at /
   t.throws(() => versionOf('views', { root }), { message: missing })
-  const wrong = /^the arguments of versionOf must be files and directories, such as 'views', got /
-  for (const args of [[], [{ root }], [7], [''], ['views', 7], [['views']]]) {
-    t.throws(() => versionOf(...(args as unknown as ['views'])), {
-      instanceOf: TypeError,
-      message: wrong
-    })
-  }
-  t.throws(() => versionOf('views', { rot: root } as never), {
-    message: /^unknown option 'rot': did you mean 'root'\?$/
-  })
-  t.throws(() => versionOf('views', { root: 7 as never }), {
-    message: /^root must be a string, got 7$/
-  })
+  const rejects = (message: RegExp, ...args: readonly unknown[]) =>
+    t.throws(() => versionOf(...(args as ['views'])), { instanceOf: TypeError, message })
+  const files = /^the arguments of versionOf must be files and directories, such as 'views', got /
+  for (const args of [[], [{ root }], [7], [''], ['views', 7], [['views']]]) rejects(files, ...args)
+  rejects(/^unknown option 'rot': did you mean 'root'\?$/, 'views', { rot: root })
+  rejects(/^root must be a string, got 7$/, 'views', { root: 7 })
 })
 
 // Validators that nobody gave to ctx.fresh: of a route, of a middleware behind, and of the content.
 
 const COMPARED_DATE = 'Wed, 01 May 2024 10:00:00 GMT'
 const EARLIER = 'Wed, 01 May 2024 09:59:59 GMT'
+const VALIDATORS = { ETag: '"v1"', 'Last-Modified': COMPARED_DATE }
 const HAS_V1 = { 'if-none-match': '"v1"' }
 
-type Route = (ctx: Context) => unknown
-
-function siteOf(t: ExecutionContext, options: HttpCacheOptions, ...behind: readonly Middleware[]) {
-  const app = new Koa()
-  for (const each of [koaHttpCache(options), ...behind]) app.use(each)
-  return open(t, app)
+const assigning: Middleware = ctx => {
+  ctx.etag = 'v1'
+  ctx.lastModified = new Date(COMPARED_DATE)
+  ctx.body = 'page'
 }
 
-/** What ends a response that was set in each of these ways, all with the tag "v1" and the date. */
-const WAYS: Readonly<Record<string, Route>> = {
-  'ctx.etag and ctx.lastModified': ctx => {
-    ctx.etag = 'v1'
-    ctx.lastModified = new Date(COMPARED_DATE)
-    ctx.body = 'page'
-  },
+/** Each sets the tag "v1" and the date in another way. */
+const WAYS: Readonly<Record<string, Middleware>> = {
+  'ctx.etag and ctx.lastModified': assigning,
   'fields of a response that was passed on': ctx => {
-    ctx.set({ ETag: '"v1"', 'Last-Modified': COMPARED_DATE })
+    ctx.set(VALIDATORS)
     ctx.status = 203
     ctx.body = Readable.from(['page'])
   },
   'Node’s own response': ctx => {
-    ctx.res.setHeader('ETag', '"v1"')
-    ctx.res.setHeader('Last-Modified', COMPARED_DATE)
+    for (const [name, value] of Object.entries(VALIDATORS)) ctx.res.setHeader(name, value)
     ctx.status = 204
   },
   'a web stream': ctx => {
-    ctx.body = new Response('page', { headers: { ETag: '"v1"', 'Last-Modified': COMPARED_DATE } })
+    ctx.body = new Response('page', { headers: VALIDATORS })
   },
   'a part': ctx => {
-    ctx.set({ ETag: '"v1"', 'Last-Modified': COMPARED_DATE, 'Content-Range': 'bytes 0-3/8' })
+    ctx.set({ ...VALIDATORS, 'Content-Range': 'bytes 0-3/8' })
     ctx.body = 'page'
     ctx.status = 206
   }
@@ -353,15 +309,13 @@ for (const [way, route] of Object.entries(WAYS)) {
     const { status: ok, headers } = await site.get()
     t.deepEqual([headers.etag, headers['last-modified']], ['"v1"', COMPARED_DATE])
     t.is(Math.trunc(ok / 100), 2)
+    // How lists and weak tags are compared is in spec/runtime/http/preconditions.spec.ts.
     for (const [conditions, expected] of [
       [HAS_V1, 304],
-      [{ 'if-none-match': '"a", W/"v1"' }, 304],
-      [{ 'if-none-match': '*' }, 304],
       [{ 'if-none-match': '"v2"', 'if-modified-since': COMPARED_DATE }, ok],
       [{ 'if-modified-since': COMPARED_DATE }, 304],
       [{ 'if-modified-since': EARLIER }, ok],
       [{ 'if-match': '"v1"' }, ok],
-      [{ 'if-match': 'W/"v1"' }, 412],
       [{ ...HAS_V1, 'if-match': '"v2"' }, 412],
       [{ 'if-unmodified-since': COMPARED_DATE }, ok],
       [{ 'if-unmodified-since': EARLIER }, 412]
@@ -380,7 +334,7 @@ for (const [way, route] of Object.entries(WAYS)) {
   })
 }
 
-test('a weak tag is compared weakly for a 304, and names nothing in If-Match; what is no success is not compared, nor anything without autoEtag', async t => {
+test('with autoEtag a weak tag matches If-None-Match alone, and errors are not compared', async t => {
   const route: Middleware = ctx => {
     ctx.etag = 'W/"v1"'
     ctx.body = 'page'
@@ -427,13 +381,13 @@ test('what ctx.fresh has compared is not compared again', async t => {
     t,
     { autoEtag: true, ifModifiedSince: 'before' },
     koaHttpCache({ autoEtag: true }),
-    WAYS['ctx.etag and ctx.lastModified'] as Middleware
+    assigning
   )
   const later = { 'if-modified-since': 'Thu, 02 May 2024 10:00:00 GMT' }
   t.is((await nested.get(later)).status, 200, 'by the options of the inner one')
 })
 
-test('with autoEtag a route’s own date in the future, or before 1990, is not sent, and not compared', async t => {
+test('with autoEtag a route’s own date in the future, or before 1990, is not sent', async t => {
   let date = ''
   const site = await siteOf(t, { autoEtag: true, ifModifiedSince: 'before' }, ctx => {
     ctx.set('Last-Modified', date)
