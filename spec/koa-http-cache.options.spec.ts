@@ -4,7 +4,7 @@ import { createReadStream, renameSync, rmSync, statSync, symlinkSync, utimesSync
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type ExecutionContext } from './support/test.ts'
-import Koa, { type Context, type Middleware } from 'koa'
+import Koa, { type Middleware } from 'koa'
 import { DIGEST_PATTERN } from '../lib/runtime/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { type HttpCacheOptions } from '../lib/koa-http-cache.ts'
