@@ -7,6 +7,7 @@ import Koa, { type Middleware } from 'koa'
 import mount from 'koa-mount'
 import { koaAssets, koaFiles } from '../lib/index.ts'
 import { ask } from './support/ask.ts'
+import { within } from './support/environment.ts'
 import { makeProject, open, type Files } from './support/site.ts'
 
 const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
@@ -29,13 +30,13 @@ async function site(t: Parameters<typeof open>[0], ...stack: Middleware[]) {
 }
 
 for (const env of ['development', 'production']) {
-  test.serial(`koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`, async t => {
+  test(`koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`, async t => {
     const root = makeProject(t, FILES)
-    const { NODE_ENV } = process.env
-    process.env['NODE_ENV'] = env
-    t.teardown(() => (process.env['NODE_ENV'] = NODE_ENV))
-    const ours = await site(t, koaFiles(join(root, 'dist')))
-    const below = await site(t, mount('/static', koaFiles('dist', { root })))
+    const [here, mounted] = within(env, () => [
+      koaFiles(join(root, 'dist')),
+      koaFiles('dist', { root })
+    ])
+    const [ours, below] = [await site(t, here), await site(t, mount('/static', mounted))]
     // The answers of koa-static, with which spec/system/moving.spec.ts compares.
     for (const [path, status, text] of [
       ['/', 200, 'home'],
@@ -61,19 +62,11 @@ for (const env of ['development', 'production']) {
   })
 }
 
-test('the options are those of a mount, with `at` for its URL path', async t => {
+test('the options of koaFiles are those of a mount, with `at` for its URL path', async t => {
   const root = makeProject(t, FILES)
-  const read = await site(
-    t,
-    koaFiles('dist', {
-      root,
-      at: '/static',
-      index: false,
-      cacheControl: 'public, max-age=60',
-      exclude: 'docs/**',
-      fallback: 'index.html'
-    })
-  )
+  const caching = { cacheControl: 'public, max-age=60', exclude: 'docs/**' }
+  const options = { ...caching, index: false, fallback: 'index.html' } as const
+  const read = await site(t, koaFiles('dist', { ...options, root, at: '/static' }))
   t.is((await read('/static/app.js')).headers['cache-control'], 'public, max-age=60')
   for (const path of ['/static/docs/', '/static/docs/index.html', '/app.js', '/static/']) {
     t.is((await read(path)).status, 404, path)
@@ -81,7 +74,7 @@ test('the options are those of a mount, with `at` for its URL path', async t => 
   t.is((await read('/static/orders/7', { accept: 'text/html' })).text, 'home')
 })
 
-test('beside koaAssets, in front or behind, a page has the names of that', async t => {
+test('beside koaAssets, in front or behind, koaFiles leaves the helpers of pages alone', async t => {
   const root = makeProject(t, FILES)
   const assets = koaAssets({ root, env: 'development', serve: true })
   const files = koaFiles('dist', { root })
@@ -99,24 +92,21 @@ test('beside koaAssets, in front or behind, a page has the names of that', async
   }
 })
 
-test('a wrong argument is an error at start that names it', t => {
+test('a wrong argument of koaFiles is an error at start that names it', t => {
   const root = makeProject(t, FILES)
-  const start = (dir: unknown, options?: object) => () => koaFiles(dir as string, options)
-  for (const [call, message] of [
-    [start(undefined), 'dir must be a string, got undefined'],
+  for (const [dir, options, message] of [
+    [undefined, {}, 'dir must be a string, got undefined'],
     [
-      start('dist', { maxage: 60 }),
+      'dist',
+      { maxage: 60 },
       "unknown option 'maxage': write cacheControl: 'public, max-age=<seconds>'"
     ],
-    [start('dist', { hidden: true }), "unknown option 'hidden': dotfiles are never served"],
-    [start('dist', { toString: 1 }), /^unknown option 'toString': known options: .*cacheControl/],
-    [
-      start('dist', { cacheControl: 60 }),
-      "cacheControl must be directives, such as 'public, max-age=3600', or a function of the path, got 60"
-    ],
-    [start('dist', { at: 'static' }), "at must be a URL path such as '/static', got 'static'"],
-    [start('.', { root }), /which is the project's root.*: mount a directory of its own$/]
+    ['dist', { hidden: true }, "unknown option 'hidden': dotfiles are never served"],
+    ['dist', { toString: 1 }, /^unknown option 'toString': known options: .*cacheControl/],
+    ['dist', { cacheControl: 60 }, /^cacheControl must be directives, such as .*, got 60$/],
+    ['dist', { at: 'static' }, "at must be a URL path such as '/static', got 'static'"],
+    ['.', { root }, /which is the project's root.*: mount a directory of its own$/]
   ] as const) {
-    t.throws(call, { message })
+    t.throws(() => koaFiles(dir as string, options as object), { message })
   }
 })

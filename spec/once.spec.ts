@@ -11,34 +11,32 @@ import { onFailingDisk } from './support/failing-disk.ts'
 import type { Outcome, Trial } from './support/failing-open.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { cases } from './support/soak.ts'
+import { words } from './support/texts.ts'
 import { LOADER, moduleFile } from './support/typescript.ts'
 
-test('a work runs once, unless it failed, and a failure nobody waits for ends no process', async t => {
+const ON_REQUEST = { env: 'production', compile: true }
+
+test('a work runs once unless it failed, and a failure nobody waits for ends no process', async t => {
   let runs = 0
   const work = once(() =>
     ++runs === 1 ? Promise.reject(new Error('busy')) : Promise.resolve(runs)
   )
   void work()
   await t.throwsAsync(work(), { message: 'busy' })
-  t.is(await work(), 2)
-  t.is(await work(), 2)
+  t.deepEqual([await work(), await work()], [2, 2])
 })
 
 test('a folder that cannot be read when a production server starts is read for the next request', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/print.css.less': '@a: 1px; a { width: @a }' })
   const start = async () => {
-    const site = await makeSite(
-      t,
-      {},
-      { root, env: 'production', compile: true, fingerprint: false }
-    )
+    const site = await makeSite(t, {}, { ...ON_REQUEST, root, fingerprint: false })
     t.is((await site.ask('/none')).status, 404)
     return site
   }
   const { calls } = await onFailingDisk(root, {}, start)
-  const at =
-    calls.findIndex(({ syscall, path }) => syscall === 'scandir' && path.endsWith('css')) + 1
-  const { result: site, failed } = await onFailingDisk(root, { at, code: 'EACCES' }, start)
+  const isRead = ({ syscall = '', path = '' }) => syscall === 'scandir' && path.endsWith('css')
+  const fault = { at: calls.findIndex(isRead) + 1, code: 'EACCES' } as const
+  const { result: site, failed } = await onFailingDisk(root, fault, start)
   t.is(failed?.syscall, 'scandir')
   t.regex((await site.ask('/assets/print.css')).text, /width: 1px/)
 })
@@ -59,24 +57,14 @@ const FILES = {
   'files/big.bin': 'x'.repeat(1_200_000),
   ...viteBuild('front', { 'src/main.js': 'main-CZTearZk.js', 'src/logo.svg': 'logo-CZTearZk.svg' })
 }
-const PATHS = [
-  ...[
-    '/page',
-    '/assets/app.css',
-    '/assets/print.css',
-    '/assets/app.js',
-    '/assets/logo.svg',
-    '/files/readme.txt'
-  ],
-  ...['/files/private/key.txt', '/files/big.bin', '/front/main-CZTearZk.js'],
-  ...(has('routes') ? ['/download'] : [])
-]
+const PATHS = words(`/page /assets/app.css /assets/print.css /assets/app.js /assets/logo.svg
+  /files/readme.txt /files/private/key.txt /files/big.bin /front/main-CZTearZk.js`)
+if (has('routes')) PATHS.push('/download')
 const DEVELOPMENT = has('inspector') ? ['/assets/-/'] : []
 const MOUNTS = {
   '/files': { dir: 'files', exclude: ['private/**'] },
   '/front': { dir: 'front', ...(has('vite') && viteMount('front')) }
 }
-const ON_REQUEST = { env: 'production', compile: true }
 const KINDS: Readonly<Record<string, KoaAssetsOptions>> = {
   'in development': { env: 'development' },
   'in production': { env: 'production' },
@@ -117,7 +105,7 @@ async function stage(t: ExecutionContext, kind: string): Promise<KoaAssetsOption
 
 for (const kind of Object.keys(KINDS)) {
   for (const phase of ['start', 'first use'] as const) {
-    test(`${kind}, what fails once at ${phase} is tried again, and no rejection is unhandled`, async t => {
+    test(`${kind}, what fails once at ${phase} is tried again, with no unhandled rejection`, async t => {
       const paths = [...PATHS, ...(kind === 'in development' ? DEVELOPMENT : [])]
       const options = await stage(t, kind)
       const { root = '' } = options

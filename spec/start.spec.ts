@@ -3,10 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { test, type ExecutionContext } from './support/test.ts'
+import { test } from './support/test.ts'
 import { type KoaAssetsOptions, precompile } from '../lib/koa-assets.ts'
+import { viteBuild, viteMount } from './support/bundler-project.ts'
 import { checkBuild } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
+import { words } from './support/texts.ts'
 
 const ROOT = process.cwd()
 const DIST = pathToFileURL(join(ROOT, 'dist/')).href
@@ -16,10 +18,7 @@ const FILES = {
   'apps/web/assets/css/app.css': 'a { b: c }',
   'apps/web/assets/js/app.js': 'go()',
   'apps/web/assets/img/big.bin': 'x'.repeat(3_000_000),
-  'front/.vite/manifest.json': JSON.stringify({
-    'src/main.js': { file: 'assets/main-CZTearZk.js', src: 'src/main.js', isEntry: true }
-  }),
-  'front/assets/main-CZTearZk.js': 'go()'
+  ...viteBuild('front', { 'src/main.js': 'assets/main-CZTearZk.js' })
 }
 
 const PATHS = ['/', '/assets/app.css', '/assets/big.bin', '/front/assets/main-CZTearZk.js']
@@ -59,12 +58,25 @@ const program = (options: KoaAssetsOptions) => `
   })
 `
 
-async function loaded(t: ExecutionContext) {
+// The next build of a bundler may have images.
+const SERVER_PACKAGES = words(`content-disposition fastest-levenshtein image-size koa-compose
+  lru-cache mime-types picomatch send`)
+
+/** The house of a production server, with its entries, and what every extra declares of itself. */
+const RUNTIME =
+  /^(?:runtime\/|(?:index|koa-assets|koa-http-cache)\.ts$|extras\/[^/]+\/(?:extra|options|tag|exports)\.ts$)/
+
+// Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
+// mounts as well.
+const READERS =
+  /^extras\/(?:vite\/(?:build|bundles|entry|entry-source|kept-files|manifests\/\w[\w-]*)\.|deltas\/(?:delta-format|serve-deltas)\.|media\/(?:media|image-size)\.|routes\/|warnings\/)/
+
+test('a production server loads nothing that compiles, builds, inspects or develops', async t => {
   checkBuild()
   const root = makeProject(t, FILES)
   await precompile({ root })
-  const mounts = { '/front': { dir: 'front', manifest: 'front/.vite/manifest.json' } }
   const memory = { maxFileBytes: 1e6 }
+  const mounts = { '/front': viteMount('front') }
   const options = { root, env: 'production', serve: true, memory, mounts }
   const args = ['--input-type=module', '--eval', program(options)]
   const { statuses, urls } = JSON.parse(
@@ -77,34 +89,12 @@ async function loaded(t: ExecutionContext) {
     .flatMap(url => [...readFileSync(fileURLToPath(url), 'utf8').matchAll(/^\/\/ lib\/(.*)$/gm)])
     .map(([, file = '']) => file)
   t.true(files.length > 60)
+  const strange = files.filter(file => !RUNTIME.test(file) && !READERS.test(file))
+  t.deepEqual(strange, [])
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     dependencies: object
   }
   // Koa has a content-disposition of its own.
   const isLoaded = (name: string) => urls.some(url => url.includes(`${PACKAGES}${name}/`))
-  return { files, packages: Object.keys(dependencies).filter(isLoaded) }
-}
-
-// The next build of a bundler may have images.
-const SERVER_PACKAGES = [
-  ...['content-disposition', 'fastest-levenshtein', 'image-size', 'koa-compose', 'lru-cache'],
-  ...['mime-types', 'picomatch', 'send']
-]
-
-/** The house of a production server, with its entries, and what every extra declares of itself. */
-const RUNTIME =
-  /^(?:runtime\/|(?:index|koa-assets|koa-http-cache)\.ts$|extras\/[^/]+\/(?:extra|options|tag|exports)\.ts$)/
-
-// Pages have all helpers. A manifest has to be read before koaAssets() returns, so what reads them is there without
-// mounts as well.
-const READERS =
-  /^extras\/(?:vite\/(?:build|bundles|entry|entry-source|kept-files|manifests\/\w[\w-]*)\.|deltas\/(?:delta-format|serve-deltas)\.|media\/(?:media|image-size)\.|routes\/|warnings\/)/
-
-test('a production server loads nothing that compiles, builds, inspects or develops', async t => {
-  const { files, packages } = await loaded(t)
-  t.deepEqual(packages, SERVER_PACKAGES)
-  t.deepEqual(
-    files.filter(file => !RUNTIME.test(file) && !READERS.test(file)),
-    []
-  )
+  t.deepEqual(Object.keys(dependencies).filter(isLoaded), SERVER_PACKAGES)
 })

@@ -1,28 +1,19 @@
 // What a project meets on Windows, whose names, locks and texts are others; all of it holds on every system.
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync
-} from 'node:fs'
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { test } from './support/test.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
+import { placed, readManifest } from './support/fingerprinted.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { words } from './support/texts.ts'
 import { until } from './support/until.ts'
 import { isWindows } from './support/windows.ts'
 
 /** Names by which Windows opens a device, a stream or another file. */
-const OTHER_NAMES = [
-  ...words('con nul NUL aux.css con.txt COM1 lpt1.js prn'),
-  ...words('app.css. app.css%20 app.css%20. app.css::$DATA app.css:stream app.css%3A%3A$DATA'),
-  ...words('app~1.css APP~1.CSS longna~1.css APP.css App.Css sub./app.css sub%20/app.css'),
-  ...words('C:/site C%3A/site %5C%5C.%5Cnul ..%5Capp.css sub%5Capp.css CONIN$/x')
-]
+const OTHER_NAMES = words(`con nul NUL aux.css con.txt COM1 lpt1.js prn CONIN$/x
+  app.css. app.css%20 app.css%20. app.css::$DATA app.css:stream app.css%3A%3A$DATA
+  app~1.css APP~1.CSS longna~1.css APP.css App.Css sub./app.css sub%20/app.css
+  C:/site C%3A/site %5C%5C.%5Cnul ..%5Capp.css sub%5Capp.css`)
 
 for (const [what, prefix] of [
   ['an asset', '/assets'],
@@ -31,18 +22,10 @@ for (const [what, prefix] of [
 ] as const) {
   test(`no other name opens ${what}, or a device`, async t => {
     const files = { 'app.css': 'a{}', 'longname-of-a-file.css': 'b{}', 'sub/app.css': 'c{}' }
-    const placed = (folder: string) =>
-      Object.fromEntries(Object.entries(files).map(([name, text]) => [`/${folder}/${name}`, text]))
-    const sources = {
-      'x/app.css': 'a{}',
-      'x/longname-of-a-file.css': 'b{}',
-      'x/sub/app.css': 'c{}'
-    }
-    const site = await makeSite(
-      t,
-      { ...sources, ...placed('public'), ...placed('dist') },
-      { mounts: { '/build': 'dist' } }
+    const everywhere = ['x', '/public', '/dist'].flatMap(folder =>
+      Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text])
     )
+    const site = await makeSite(t, Object.fromEntries(everywhere), { mounts: { '/build': 'dist' } })
     for (const [name, text] of Object.entries(files))
       t.is((await site.ask(`${prefix}/${name}`)).text, text)
     for (const name of OTHER_NAMES) t.is((await site.ask(`${prefix}/${name}`)).status, 404, name)
@@ -61,7 +44,7 @@ test('a target that somebody has open for a moment is replaced after that', asyn
   t.is(site.read('/public/assets/app.css'), 'new{}')
 })
 
-test('one that stays open is named, and keeps its bytes until it is closed', async t => {
+test('a target that stays open is named, and keeps its bytes until it is closed', async t => {
   const site = await makeSite(t, { 'css/app.css': 'old{}' }, { live: false })
   await site.ask('/assets/app.css')
   const open = openSync(site.at('/public/assets/app.css'), 'r')
@@ -115,36 +98,24 @@ test('options may have the separators of the system, and the drive in lower case
     'front/src/images/logo.svg': '<svg/>',
     'front/src/images/draft.svg': '<svg/>'
   })
+  const exclude = [normalize('**/draft.*')]
+  const images = { dir: normalize('../src/images'), at: 'images', exclude }
   const options = {
     root: root.replace(/^[A-Z]:/, drive => drive.toLowerCase()),
-    apps: {
-      web: {
-        dir: normalize('front/src'),
-        sources: [
-          { dir: 'css', at: 'css' },
-          { dir: normalize('../src/images'), at: 'images', exclude: [normalize('**/draft.*')] }
-        ]
-      }
-    }
+    apps: { web: { dir: normalize('front/src'), sources: [{ dir: 'css', at: 'css' }, images] } }
   }
   await precompile(options)
-  const manifest = readFileSync(join(root, 'public/assets.json'), 'utf8')
-  const paths = Object.keys((JSON.parse(manifest) as { assets: object }).assets)
-  t.deepEqual(
-    paths.filter(path => !path.endsWith('.map')),
-    ['/assets/css/app.css', '/assets/images/logo.svg']
-  )
-  t.false(manifest.includes('\\'))
+  const manifest = readManifest(root)
+  const paths = Object.keys(manifest.assets).filter(path => !path.endsWith('.map'))
+  t.deepEqual(paths, ['/assets/css/app.css', '/assets/images/logo.svg'])
+  t.false(JSON.stringify(manifest).includes('\\'))
   t.notThrows(() => koaAssets({ ...options, env: 'production' }))
 })
 
 test('two sources that differ only in case are named, since Windows has one of them', async t => {
   const warned: string[] = []
-  const root = makeProject(t, {
-    'apps/web/assets/css/app.css': 'a{}',
-    'apps/web/assets/css/App.css': 'b{}',
-    'apps/web/assets/css/other.css': 'c{}'
-  })
+  const files = { 'css/app.css': 'a{}', 'css/App.css': 'b{}', 'css/other.css': 'c{}' }
+  const root = makeProject(t, placed(files))
   const { assets } = await precompile({ root }, { warn: message => warned.push(message) })
   t.true(assets > 0)
   if (isWindows) t.deepEqual(warned, [])

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { test } from './support/test.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { koaAssets } from '../lib/index.ts'
+import { viteBuild, viteMount } from './support/bundler-project.ts'
 import { withDigest } from './support/digest.ts'
 import { makeProject, makeSite, type Files } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
@@ -13,14 +14,11 @@ const BARE_FILES: Files = {
   '/assets/crate.txt': 'not an asset of a page',
   '/apps/web/assets/app.css': 'a{}',
   '/dist/app.js': 'app',
-  '/dist/.vite/manifest.json':
-    '{"main.js":{"file":"main-B1a2C3d4.js","isEntry":true,"name":"main"}}',
-  '/dist/main-B1a2C3d4.js': 'main()',
+  ...viteBuild('/dist', { 'main.js': 'main-B1a2C3d4.js' }),
   '/public/robots.txt': 'robots',
   '/public/assets/old.css': 'old'
 }
-const BUNDLE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
-const MOUNTS: KoaAssetsOptions['mounts'] = { '/assets': 'assets', '/static': BUNDLE }
+const MOUNTS: KoaAssetsOptions['mounts'] = { '/assets': 'assets', '/static': viteMount() }
 
 for (const env of ['development', 'production']) {
   test(`a folder assets/ that is something else is mounted with apps: false, in ${env}`, async t => {
@@ -57,14 +55,12 @@ for (const [where, options] of SERVING) {
 test('public: false needs apps: false, as assets are published in public', t => {
   const root = makeProject(t, BARE_FILES)
   for (const apps of [undefined, { web: {} }]) {
-    t.throws(() => koaAssets({ root, apps, public: false }), {
-      instanceOf: TypeError,
-      message: 'public must be a directory unless apps is false, got false'
-    })
+    const message = 'public must be a directory unless apps is false, got false'
+    t.throws(() => koaAssets({ root, apps, public: false }), { instanceOf: TypeError, message })
   }
 })
 
-test('pages have the entries of bundles and one version; a name of an asset is an error that says why', async t => {
+test('without assets pages have the entries of bundles; the name of an asset is an error', async t => {
   const site = await makeSite(t, BARE_FILES, {
     env: 'production',
     apps: false,
@@ -73,11 +69,8 @@ test('pages have the entries of bundles and one version; a name of an asset is a
     routes: async ctx => {
       if (ctx.path === '/file') return ctx.sendFile('robots.txt', { root: 'public' })
       const { assets } = ctx
-      const thrown = t.throws(() => assets.stylesheet('app'), { code: 'asset-unknown' })
-      t.regex(
-        thrown?.message ?? '',
-        /^'app\.css' is not an asset: this project has none of its own/
-      )
+      const message = /^'app\.css' is not an asset: this project has none of its own/
+      t.throws(() => assets.stylesheet('app'), { code: 'asset-unknown', message })
       t.throws(() => assets.app('web'), { message: "unknown app 'web': the apps are: none" })
       t.is(assets.path('https://cdn.example/a.css'), 'https://cdn.example/a.css')
       t.is(assets.importMap(), '')
@@ -85,11 +78,8 @@ test('pages have the entries of bundles and one version; a name of an asset is a
       return undefined
     }
   })
-  const { text } = await site.ask('/page')
-  t.regex(
-    text,
-    withDigest(/<script src="\/static\/main-B1a2C3d4\.js" type="module" .*<\/script> DIGEST$/)
-  )
+  const tag = /<script src="\/static\/main-B1a2C3d4\.js" type="module" .*<\/script> DIGEST$/
+  t.regex((await site.ask('/page')).text, withDigest(tag))
   t.is((await site.ask('/file')).text, 'robots')
   t.deepEqual(site.errors, [])
 })
