@@ -107,6 +107,6 @@ test('a wrong argument of koaFiles is an error at start that names it', t => {
     ['dist', { at: 'static' }, "at must be a URL path such as '/static', got 'static'"],
     ['.', { root }, /which is the project's root.*: mount a directory of its own$/]
   ] as const) {
-    t.throws(() => koaFiles(dir as string, options as object), { message })
+    t.throws(() => koaFiles(dir as string, options), { message })
   }
 })

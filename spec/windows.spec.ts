@@ -1,6 +1,6 @@
 // What a project meets on Windows, whose names, locks and texts are others; all of it holds on every system.
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, normalize } from 'node:path'
+import { normalize } from 'node:path'
 import { test } from './support/test.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { placed, readManifest } from './support/fingerprinted.ts'

@@ -2,11 +2,10 @@
 // And the documentation as a whole: every page is found, every link leads somewhere, every code block is run.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { test } from '../support/test.ts'
 import Router from '@koa/router'
 import ejs from 'ejs'
-import Koa from 'koa'
+import Koa, { type Middleware } from 'koa'
 import supertest from 'supertest'
 import { MOUNT, APP, LAYERED, LIVE, TOP } from '../../lib/runtime/settings/table.ts'
 import { SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
@@ -14,16 +13,10 @@ import * as assets from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { Expectation } from '../../lib/runtime/check-options.ts'
 import { DIGEST_LENGTHS } from '../../lib/runtime/files/digest.ts'
-import {
-  asBody,
-  blocksLeft,
-  blocksOf,
-  evaluate,
-  makeExample,
-  readPage
-} from '../support/examples.ts'
+import { openRoute } from '../support/cached-site.ts'
+import { blocksLeft, blocksOf, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { png } from '../support/images.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, makeSite } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { withDigest } from '../support/digest.ts'
 import { COMMANDS } from '../support/ready.ts'
@@ -34,20 +27,16 @@ const commandsPage = readPage('docs/commands.md')
 const mountsText = readFileSync('docs/mounts.md', 'utf8')
 const liveText = readFileSync('docs/live.md', 'utf8')
 
-type Row = readonly string[]
-
 /** The rows of the tables of a section, those of its subsections left out, without their headings. */
-function rows(page: string, title: string): readonly Row[] {
+function rows(page: string, title: string): ReadonlyArray<readonly string[]> {
   const start = new RegExp(`^#+ ${title}$`, 'm').exec(page)
   if (!start) throw new Error(`there is no section ${title}`)
   const [section = ''] = page.slice(start.index + start[0].length).split(/^#/m)
-  const cells = (line: string) => Array.from(line.slice(2, -2).split(' | '), cell => cell.trim())
-  return Array.from(section.matchAll(/^\| .* \|$/gm), ([line]) => cells(line)).filter(
-    ([first = '']) => first.includes('`') || first.startsWith('the same')
-  )
+  return (section.match(/^\| .* \|$/gm) ?? [])
+    .map(line => line.slice(2, -2).split(' | '))
+    .filter(([first = '']) => first.includes('`') || first.startsWith('the same'))
 }
 
-/** What stands in the first cells of a table. */
 const names = (page: string, title: string) => rows(page, title).map(([name]) => code(name) ?? '')
 
 const codes = (cell = '') => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text)
@@ -61,21 +50,17 @@ interface Known extends Expectation {
   readonly default?: (situation: { env: string; isPrecompile: boolean }) => unknown
 }
 
-/** The options of a table, those inside of an object by their path. Mounts and environments repeat others. */
-function flatten(table: Readonly<Record<string, Known>>): Map<string, Known> {
-  return new Map(
-    Object.entries(table).flatMap(([name, known]): [string, Known][] => {
-      const inside = name === 'configure' || name === 'mounts' ? {} : (known.fields ?? {})
-      const each = name === 'apps' ? { dir: APP.dir, path: APP.path } : {}
-      return [
-        ...(known.fields && name !== 'live' && name !== 'configure'
-          ? []
-          : [[name, known] as const]),
-        ...Object.entries(inside).map(([field, of]) => [`${name}.${field}`, of] as const),
-        ...Object.entries(each).map(([field, of]) => [`apps.<name>.${field}`, of] as const)
-      ].map(([key, of]) => [key, of])
-    })
-  )
+const inside = (name: string, fields: object) =>
+  Object.fromEntries(Object.entries(fields).map(([field, known]) => [`${name}.${field}`, known]))
+const { memory, index, ...others } = TOP
+
+/** The options of koaAssets, those inside of an object by their path. */
+const OPTIONS: Readonly<Record<string, Known>> = {
+  ...others,
+  ...inside('memory', memory.fields),
+  ...inside('index', index.fields),
+  ...inside('live', TOP.live.fields),
+  ...inside('apps.<name>', { dir: APP.dir, path: APP.path })
 }
 
 /** What a type says about what the code expects. */
@@ -88,21 +73,12 @@ function typeOf({ expected }: Expectation): RegExp {
 }
 
 test('every option of koaAssets is in its table with type, unit and default, and no other', t => {
-  const described = [
-    ...rows(optionsPage.text, 'koaAssets'),
-    ...rows(optionsPage.text, 'Options of each app')
-  ]
-  const known = flatten(TOP)
-  t.deepEqual(
-    sorted(described.map(([name]) => code(name) ?? '')),
-    sorted(known.keys()).filter(name => name !== 'memory' && name !== 'index')
-  )
-  for (const [name, type = '', written = '', meaning] of described) {
-    const option = known.get(code(name) ?? '')
-    if (!option) {
-      t.fail(name)
-      continue
-    }
+  const ofApps = rows(optionsPage.text, 'Options of each app')
+  const described = [...rows(optionsPage.text, 'koaAssets'), ...ofApps]
+  t.deepEqual(sorted(described.flatMap(([name]) => codes(name))), sorted(Object.keys(OPTIONS)))
+  t.deepEqual(sorted(ofApps.flatMap(([name]) => codes(name))), sorted(Object.keys(LAYERED)))
+  for (const [name = '', type = '', written = '', meaning] of described) {
+    const option = OPTIONS[code(name) ?? ''] as Known
     t.regex(type, typeOf(option), name)
     t.truthy(written && meaning, name)
     const [value, other] = ['development', 'production'].map(env =>
@@ -111,16 +87,13 @@ test('every option of koaAssets is in its table with type, unit and default, and
     if (value === undefined || value !== other) continue
     t.is(codes(written)[0]?.replaceAll('_', ''), String(value as boolean | number | string), name)
   }
-  const ofApps = names(optionsPage.text, 'Options of each app')
-  for (const name of flatten(LAYERED).keys()) t.true(ofApps.includes(name), name)
 })
 
 test('every option of a mount and of the live channel is on its page, and no other', t => {
   t.deepEqual(sorted(names(mountsText, 'Options')), sorted(Object.keys(MOUNT)))
   t.deepEqual(sorted(names(liveText, 'Options')), sorted(Object.keys(TOP.live.fields)))
-  for (const [, editor = ''] of LIVE.editor.expected.matchAll(/'([^']+)'/g)) {
+  for (const [, editor = ''] of LIVE.editor.expected.matchAll(/'([^']+)'/g))
     t.true(liveText.includes(`\`${editor}\``), editor)
-  }
 })
 
 test('every option of koaHttpCache is in its table with type and default, and no other', t => {
@@ -135,18 +108,14 @@ test('every option of koaHttpCache is in its table with type and default, and no
 
 test('the table names every view helper, and each call gives what it says', async t => {
   let helpers: readonly string[] = []
-  const app = new Koa()
-  const images = { 'assets/logo.png': png(320, 80), 'assets/my-cool_logo.png': png(320, 80) }
-  app.use(assets.koaAssets({ root: makeProject(t, images), serve: false, env: 'development' }))
-  app.use(ctx => {
-    const names = [...Object.keys(ctx.assets), 'devOrigins', 'version']
-    helpers = names
-    const call = ctx.get('X-Call')
-    // oxlint-disable-next-line typescript/no-implied-eval -- the page's own words
-    const evaluate = new Function(...names, `return ${call}`) as (...args: unknown[]) => string
-    ctx.body = evaluate(...names.map(name => ctx.assets[name as keyof typeof ctx.assets]))
-  })
-  const agent = supertest(app.callback())
+  const images = { 'logo.png': png(320, 80), 'my-cool_logo.png': png(320, 80) }
+  const routes: Middleware = ctx => {
+    const { devOrigins, version } = ctx.assets
+    const named = { ...ctx.assets, devOrigins, version }
+    helpers = Object.keys(named)
+    ctx.body = evaluate(`return ${ctx.get('X-Call')}`, named)
+  }
+  const site = await makeSite(t, images, { routes })
   const table = rows(helpersPage.text, 'In views')
   const calls = table.flatMap(([call, output]) => {
     const [source, expected] = [code(call), code(output)]
@@ -155,9 +124,8 @@ test('the table names every view helper, and each call gives what it says', asyn
       : []
   })
   t.true(calls.length >= 8)
-  for (const [call = '', expected = ''] of calls) {
-    t.is((await agent.get('/').set('X-Call', call)).text, expected, call)
-  }
+  for (const [call = '', expected = ''] of calls)
+    t.is((await site.ask('/', { headers: { 'x-call': call } })).text, expected, call)
   const described = table.filter(row => row.length === 2).flatMap(([call]) => codes(call))
   const called = new Set(described.map(call => /^\w+/.exec(call)?.[0] ?? call))
   t.deepEqual(sorted(called), sorted(helpers))
@@ -172,25 +140,19 @@ test('the table names every view helper, and each call gives what it says', asyn
 const [iconOptions, iconView] = helpersPage.take('Icons in the page')
 
 test('the view of an icon has its element, with the option that is shown', async t => {
-  const root = makeProject(t, {
-    'assets.config.mjs': iconOptions?.text ?? '',
-    'apps/web/assets/images/icons/cart.svg':
-      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>'
-  })
-  const config = pathToFileURL(join(root, 'assets.config.mjs')).href
-  const { default: options } = (await import(config)) as { readonly default: object }
-  const app = new Koa()
-  app.use(assets.koaAssets({ ...options, env: 'development' }))
-  app.use(ctx => {
-    ctx.body = ejs.render(iconView?.text ?? '', { assets: ctx.assets })
-  })
-  const { text } = await supertest(app.callback()).get('/')
+  const config = iconOptions?.text.replace('export default', 'return') ?? ''
+  const given = evaluate(config.replace('import.meta.dirname', 'undefined'), {}) as object
+  const routes: Middleware = ctx => {
+    ctx.body = ejs.render(iconView?.text.trim() ?? '', { assets: ctx.assets })
+  }
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>'
+  const site = await makeSite(t, { 'images/icons/cart.svg': svg }, { ...given, routes })
   const icon =
     '<svg viewBox="0 0 1 1" class="icon" aria-hidden="true"><path d="M0 0h1"></path></svg>'
-  t.is(text.trim(), `<a href="/cart">${icon} Cart</a>`)
+  t.is((await site.ask('/')).text, `<a href="/cart">${icon} Cart</a>`)
 })
 
-const fragments = helpersPage.take('One file from a route').map(asBody)
+const fragments = helpersPage.take('One file from a route')
 
 const PRELOAD = {
   as: true,
@@ -212,7 +174,7 @@ test('the options of ctx.preload and ctx.sendFile are in their tables, and no ot
     return next()
   })
   app.use(assets.koaAssets({ root, serve: true, env: 'development' }))
-  for (const body of fragments) evaluate(body, { router })
+  for (const { text } of fragments) evaluate(text, { router })
   app.use(router.routes())
   app.use(async ctx => {
     const wrong = { root: 'data', '?': true }
@@ -229,9 +191,7 @@ test('the options of ctx.preload and ctx.sendFile are in their tables, and no ot
 })
 
 test('each method of koaHttpCache writes what the table says', async t => {
-  const app = new Koa()
-  app.use(koaHttpCache())
-  app.use(async ctx => {
+  const site = await openRoute(t, async ctx => {
     ctx.cacheControl('public', { maxAge: 600 })
     if (ctx.path === '/expires') ctx.expires(900, 'public')
     if (ctx.method === 'POST') ctx.invalidateCacheGroups('books')
@@ -239,38 +199,32 @@ test('each method of koaHttpCache writes what the table says', async t => {
     await ctx.fresh('etag')
     ctx.body = 'fine'
   })
-  const agent = supertest(app.callback())
   const table = rows(helpersPage.text, 'HTTP caching').flat().join('\n')
   for (const [method, path, name, value] of [
-    ['get', '/', 'Cache-Control', 'public, max-age=600'],
-    ['get', '/expires', 'Cache-Control', 'public, max-age=900'],
-    ['get', '/', 'Cache-Groups', '"book-7", "books"'],
-    ['post', '/', 'Cache-Group-Invalidation', '"books"']
+    ['GET', '/', 'Cache-Control', 'public, max-age=600'],
+    ['GET', '/expires', 'Cache-Control', 'public, max-age=900'],
+    ['GET', '/', 'Cache-Groups', '"book-7", "books"'],
+    ['POST', '/', 'Cache-Group-Invalidation', '"books"']
   ] as const) {
     t.true(table.includes(`\`${name}: ${value}\``), name)
-    t.is((await agent[method](path)).headers[name.toLowerCase()], value)
+    t.is((await site.ask(method, {}, path)).headers[name.toLowerCase()], value)
   }
-  t.is((await agent.get('/').set('If-None-Match', '"etag"')).status, 304)
+  t.is((await site.get({ 'if-none-match': '"etag"' })).status, 304)
 })
 
 test('every command and each of its options are in the tables, and no other', t => {
-  t.deepEqual(
-    rows(commandsPage.text, 'Commands').map(([line]) => code(line)),
-    COMMANDS.map(({ name, argument }) => [name, argument].filter(Boolean).join(' '))
-  )
+  const commands = COMMANDS.map(({ name, argument }) => [name, argument].filter(Boolean).join(' '))
+  t.deepEqual(names(commandsPage.text, 'Commands'), commands)
   const described = rows(commandsPage.text, 'Options of commands')
   for (const row of described) t.true(row.length === 5 && row.every(Boolean), row[0])
   const spelled = (specs: typeof SHARED_OPTIONS) =>
     Object.entries(specs).map(([name, { value, short }]) =>
       [value ? `--${name} ${value}` : `--${name}`, ...(short ? [`-${short}`] : [])].join(', ')
     )
-  const optionsOf = (name: string) =>
-    described.flatMap(([option, of = '']) =>
-      of === name || codes(of).includes(name) ? codes(option).join(', ') : []
-    )
-  t.deepEqual(sorted(optionsOf('all')), sorted(spelled(SHARED_OPTIONS)))
-  for (const { name, options } of COMMANDS) {
-    t.deepEqual(sorted(optionsOf(name)), sorted(spelled(options)), name)
+  for (const { name, options } of [{ name: 'all', options: SHARED_OPTIONS }, ...COMMANDS]) {
+    const ofCommand = described.filter(([, of = '']) => of === name || codes(of).includes(name))
+    const named = ofCommand.map(([option]) => codes(option).join(', '))
+    t.deepEqual(sorted(named), sorted(spelled(options)), name)
   }
 })
 
@@ -289,10 +243,10 @@ test('every function behind a command is in the table, with the options that it 
     clean: () => assets.clean({ root }, wrong),
     cleanKept: () => assets.cleanKept(root, wrong)
   }
-  for (const [name, call] of Object.entries(calls)) {
-    const { message } = await t.throwsAsync(call, { instanceOf: TypeError })
-    const [, options] = functions.find(([cell]) => cell?.startsWith(`\`${name}(`)) ?? []
-    t.deepEqual(sorted(codes(options)), sorted(knownIn(message)), name)
+  for (const [at, [, options]] of functions.entries()) {
+    const call = calls[named[at] ?? '']
+    const known = call && knownIn((await t.throwsAsync(call, { instanceOf: TypeError })).message)
+    t.deepEqual(sorted(codes(options)), sorted(known ?? []), named[at])
   }
 })
 
@@ -317,21 +271,37 @@ soakTest('the command and the application share a configuration', async t => {
   t.regex((await site.ask(path)).text, /^p ?\{ ?color: ?red;? ?\}/)
 })
 
+const target = readPage('docs/target.md').take('')
+
+test('with the configuration of docs/target.md, stylesheets have prefixes', async t => {
+  const site = makeExample(t, {
+    'assets/app.css': 'a { user-select: none; color: oklch(60% 0.1 200) }'
+  })
+  await site.follow(target)
+  await site.run('npx koa-fresh-assets precompile')
+  t.is(
+    site.read('public/assets/app.css').split('\n')[0],
+    'a{-webkit-user-select:none;user-select:none;color:oklch(60% .1 200)}'
+  )
+})
+
 test('every block of the pages with tables is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-const PAGES = readdirSync('docs').map(name => `docs/${name}`)
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'demo/README.md', ...PAGES]
+const isPage = (name: string) => name.endsWith('.md')
+const PAGES = readdirSync('docs')
+  .filter(isPage)
+  .map(name => `docs/${name}`)
+const WITH_README = ['README.md', ...PAGES]
+/** Without what only those read who change the code. */
+const GUIDES = PAGES.filter(path => path !== 'docs/decisions.md')
 const read = (path: string) => readFileSync(path, 'utf8')
-const isPage = (path: string) => path.endsWith('.md')
 
 /** The targets of links, without code and without other sites. */
 function linksOf(path: string): readonly string[] {
   const prose = read(path).replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '')
-  return Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target).filter(
-    target => !/^\w+:/.test(target)
-  )
+  return Array.from(prose.matchAll(/\]\((?!\w+:)([^)\s]+)\)/g), ([, target = '']) => target)
 }
 
 /** The anchors of headings, as GitHub and npm make them. */
@@ -347,7 +317,8 @@ function anchorsOf(path: string): ReadonlySet<string> {
 }
 
 test('no link of the documentation is dead, anchors included', t => {
-  const dead = DOCUMENTS.filter(isPage).flatMap(from =>
+  const others = ['CONTRIBUTING.md', 'CHANGELOG.md', 'demo/README.md']
+  const dead = [...WITH_README, ...others].flatMap(from =>
     linksOf(from).filter(link => {
       const [file = '', anchor] = link.split('#')
       const to = file === '' ? from : normalize(join(dirname(from), file))
@@ -358,43 +329,39 @@ test('no link of the documentation is dead, anchors included', t => {
 })
 
 test('the configurations of demo/deploy know a fingerprint as long as it is', t => {
-  const spelled = ['nginx/files.conf', 'nginx/proxy.conf', 'varnish/replicas.vcl'].map(file =>
-    Array.from(read(`demo/deploy/${file}`).matchAll(/\[0-9a-f\]\{(\d+)\}/g), found =>
-      Number(found[1])
+  for (const file of ['nginx/files.conf', 'nginx/proxy.conf', 'varnish/replicas.vcl']) {
+    const lengths = read(`demo/deploy/${file}`).matchAll(/\[0-9a-f\]\{(\d+)\}/g)
+    t.deepEqual(
+      Array.from(lengths, found => Number(found[1])),
+      DIGEST_LENGTHS
     )
-  )
-  for (const lengths of spelled) t.deepEqual(lengths, DIGEST_LENGTHS)
+  }
 })
 
 test('docs/README.md links to every page, and README to docs/README.md', t => {
   const linked = linksOf('docs/README.md').map(link => `docs/${link.split('#')[0]}`)
-  const found = new Set(['docs/README.md', 'docs/decisions.md', ...linked])
+  const found = new Set(['docs/README.md', ...linked])
   t.deepEqual(
-    PAGES.filter(isPage).filter(path => !found.has(path)),
+    GUIDES.filter(path => !found.has(path)),
     []
   )
   t.true(linksOf('README.md').includes('docs/README.md'))
 })
 
 test('the pages have 27,000 words at most', t => {
-  const pages = PAGES.filter(path => isPage(path) && path !== 'docs/decisions.md')
-  const words = pages.flatMap(path => read(path).match(/\S+/g) ?? [])
-  t.true(words.length > 10_000 && words.length <= 27_000, String(words.length))
+  const { length } = GUIDES.flatMap(path => read(path).match(/\S+/g) ?? [])
+  t.true(length > 10_000 && length <= 27_000, String(length))
 })
 
 test('every page says in its first sentence whom it is for', t => {
-  for (const path of PAGES.filter(path => isPage(path) && path !== 'docs/decisions.md')) {
-    const [first] = read(path).match(/^(?![#!\n]).+$/m) ?? []
-    t.regex(first ?? '', /^For /, path)
-  }
+  for (const path of GUIDES) t.regex(read(path), /^(?:[#!\n].*\n+)*For /, path)
 })
 
 test('every page with code has a spec that runs it', t => {
   const specs = readdirSync('spec', { recursive: true, encoding: 'utf8' })
     .filter(path => path.endsWith('.spec.ts'))
     .map(path => read(join('spec', path)))
-  const pages = ['README.md', ...PAGES].filter(isPage)
-  const withCode = pages.filter(path => blocksOf(read(path)).length > 0)
+  const withCode = WITH_README.filter(path => blocksOf(read(path)).length > 0)
   t.true(withCode.length > 3)
   const runs = (spec: string, path: string) =>
     spec.includes(`readPage('${path}')`) && spec.includes('blocksLeft(), []')
@@ -403,7 +370,7 @@ test('every page with code has a spec that runs it', t => {
 })
 
 test('every fence of a page opens and closes at the start of a line, and names its language', t => {
-  for (const path of ['README.md', ...PAGES].filter(isPage)) {
+  for (const path of WITH_README) {
     const fences = read(path).match(/^.*```.*$/gm) ?? []
     t.is(fences.length, 2 * blocksOf(read(path)).length, path)
     for (const { language, line } of blocksOf(read(path))) t.not(language, '', `${path}:${line}`)
