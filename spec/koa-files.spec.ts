@@ -106,7 +106,7 @@ test('a wrong argument of koaFiles is an error at start that names it', t => {
     ['dist', { cacheControl: 60 }, /^cacheControl must be directives, such as .*, got 60$/],
     ['dist', { at: 'static' }, "at must be a URL path such as '/static', got 'static'"],
     ['.', { root }, /which is the project's root.*: mount a directory of its own$/]
-  ] as const) {
+  ] as readonly [unknown, object, string | RegExp][]) {
     t.throws(() => koaFiles(dir as string, options), { message })
   }
 })
