@@ -3,47 +3,11 @@ declare module 'koa2' {
   export { default } from 'koa'
 }
 
-declare module '@bull-board/koa' {
-  import type { Middleware } from 'koa'
-  interface Entry {
-    readonly method: 'get'
-    readonly route: readonly string[]
-    readonly handler: () => { readonly name: string; readonly params: object }
-  }
-  export class KoaAdapter {
-    setBasePath(path: string): this
-    setStaticPath(route: string, directory: string): this
-    setViewsPath(directory: string): this
-    setApiRoutes(routes: readonly never[]): this
-    setQueues(queues: ReadonlyMap<string, object>): this
-    setErrorHandler(handle: (error: Error) => { status: number; body: string }): this
-    setEntryRoute(entry: Entry): this
-    registerPlugin(): Middleware
-  }
-}
-
-declare module 'lws-static' {
-  import type { Middleware } from 'koa'
-  export default class LwsStatic {
-    middleware(options: { directory: string; staticExtensions: readonly string[] }): Middleware
-  }
-}
-
-declare module 'koa-conditional-get' {
-  import type { Middleware } from 'koa'
-  export default function conditional(): Middleware
-}
-
-declare module 'koa-response-time' {
-  import type { Middleware } from 'koa'
-  export default function responseTime(options?: { readonly hrtime?: boolean }): Middleware
-}
-
-declare module 'koa-range' {
-  import type { Middleware } from 'koa'
-  const range: Middleware
-  export default range
-}
+declare module '@bull-board/koa'
+declare module 'koa-conditional-get'
+declare module 'koa-range'
+declare module 'koa-response-time'
+declare module 'lws-static'
 
 // Installed by `npm run lane system` alone (spec/system/package.json); npm test checks the types of the rest.
 declare module '@20minutes/s3rver'

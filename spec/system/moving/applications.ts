@@ -297,7 +297,7 @@ function boardOf(ui: string): Middleware {
     .setViewsPath(ui)
     .setApiRoutes([])
     .setQueues(new Map<string, never>())
-    .setErrorHandler(({ message }) => ({ status: 500, body: message }))
+    .setErrorHandler(({ message }: Error) => ({ status: 500, body: message }))
   const handler = () => ({ name: 'index.ejs', params: {} })
   board.setEntryRoute({ method: 'get', route: ['/', '/queue/:queueName'], handler })
   return board.registerPlugin()
