@@ -5,13 +5,8 @@ import { test } from '../support/test.ts'
 const readme = readFileSync('README.md', 'utf8')
 const results = readFileSync('bench/results.md', 'utf8')
 
-/** What a contestant did in a case. */
-interface Row {
-  readonly result: string
-  readonly ratio: number
-}
-
-const ROWS = new Map<string, Row>()
+/** What each contestant did in each case, and how many times as fast we were. */
+const ROWS = new Map<string, { readonly result: string; readonly ratio: number }>()
 let current = ''
 for (const line of results.split('\n').filter(text => text.startsWith('| '))) {
   const [title, contestant = '', result = '', ratio] = line.split(' | ')
@@ -20,22 +15,20 @@ for (const line of results.split('\n').filter(text => text.startsWith('| '))) {
   if (!ROWS.has(key)) ROWS.set(key, { result, ratio: Number(ratio) })
 }
 
-const WORDS: Readonly<Record<string, number>> = { half: 0.5, ten: 10, fifteen: 15 }
-
-function rowOf(title: string, contestant: string): Row {
+function rowOf(title: string, contestant: string) {
   const row = ROWS.get(`${title}: ${contestant}`)
   if (!row) throw new Error(`bench/results.md has no ${contestant} in '${title}'`)
   return row
 }
 
 test('README says how many times as fast a file from memory is sent', t => {
-  const [, times = '', part = ''] =
-    /sends a 4 KiB file from memory more than (\w+) times as fast as koa-static, and more than (\w+) as fast as nginx/.exec(
-      readme
-    ) ?? []
+  const words: Readonly<Record<string, number>> = { half: 0.5, ten: 10, fifteen: 15 }
+  const sentence =
+    /sends a 4 KiB file from memory more than (\w+) times as fast as koa-static, and more than (\w+) as fast as nginx/
+  const [, times = '', part = ''] = sentence.exec(readme) ?? []
   const ratioTo = (contestant: string) => rowOf('4 KiB, 200', contestant).ratio
-  t.true(ratioTo('koa-static') > (WORDS[times] ?? Infinity), times)
-  t.true(ratioTo('nginx') > (WORDS[part] ?? Infinity), part)
+  t.true(ratioTo('koa-static') > (words[times] ?? Infinity), times)
+  t.true(ratioTo('nginx') > (words[part] ?? Infinity), part)
 })
 
 /** The contestants by the first cell of their row in README. */
@@ -71,9 +64,8 @@ test('README says what precompile costs beside vite build', t => {
   const [least, most] = [Math.min(...ours), Math.max(...ours)].map(cpu =>
     (cpu / cpuOf('Vite, in a mount')).toFixed(1)
   )
-  t.true(
-    readme.includes(`Precompile takes ${least} to ${most} times the CPU time of \`vite build\``)
-  )
+  const sentence = `Precompile takes ${least} to ${most} times the CPU time of \`vite build\``
+  t.true(readme.includes(sentence), sentence)
 })
 
 test('docs/bench.md says with which Node and Chromium', t => {

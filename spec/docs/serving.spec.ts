@@ -1,17 +1,22 @@
 // The pages about serving and caching; docs/http-caching.md first.
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { test } from '../support/test.ts'
 import ejs from 'ejs'
 import Koa, { type Middleware } from 'koa'
-import supertest from 'supertest'
 import { builtInCompilers } from '../../lib/publishing/compilers/built-in.ts'
 import { evaluatePreconditions } from '../../lib/runtime/http/preconditions.ts'
-import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaFiles } from '../../lib/index.ts'
 import { viteBuild } from '../support/bundler-project.ts'
-import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
-import { makeSite, makeProject } from '../support/site.ts'
+import { open } from '../support/cached-site.ts'
+import {
+  asBody,
+  blocksLeft,
+  evaluate,
+  makeExample,
+  readPage,
+  type Block
+} from '../support/examples.ts'
+import { makeProject, makeSite } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { FILE_EXTENSIONS } from '../../lib/runtime/serving/missing.ts'
 
@@ -45,8 +50,8 @@ const BOOKS = `const book = { id: 7, revision: 1, title: 'Walden' }
   export const render = ({ title }) => '<h1>' + title + '</h1>'`
 
 test('each example responds on the wire as the page shows', async t => {
-  const [routes, exchanges] = [[] as string[], sections.filter(({ language }) => language !== 'js')]
-  for (const { language, text } of sections) if (language === 'js') routes.push(text)
+  const exchanges = sections.filter(({ language }) => language !== 'js')
+  const routes = sections.flatMap(({ language, text }) => (language === 'js' ? text : []))
   const site = makeExample(t, {
     'books.js': BOOKS,
     'data/covers/7.png': '\u0089PNG123',
@@ -66,12 +71,9 @@ soakTest('the default of the page is private once a cookie was read', async t =>
   const site = makeExample(t, {
     'server.js': `import Koa from 'koa'
       import { defaultCache } from './default-cache.js'
-      const app = new Koa()
-      app.use(defaultCache)
-      app.use(ctx => {
-        ctx.body = ctx.path === '/' ? 'page' : \`hello \${ctx.cookies.get('user')}\`
-      })
-      app.listen(3000)`
+      new Koa().use(defaultCache).use(ctx => {
+        ctx.body = ctx.path === '/' ? 'page' : 'hello ' + ctx.cookies.get('user')
+      }).listen(3000)`
   })
   await site.follow(defaults)
   await site.run('node server.js')
@@ -109,42 +111,30 @@ soakTest('an edited template and a new stylesheet each change the ETag', async t
 })
 
 test('the table of reasons has the words of X-Http-Cache', t => {
-  const conditions = [{}, { 'if-none-match': '"b"' }, { 'if-modified-since': 'never' }]
-  for (const headers of conditions) {
+  for (const headers of [{}, { 'if-none-match': '"b"' }, { 'if-modified-since': 'never' }]) {
     const { reason } = evaluatePreconditions('GET', headers, { etag: '"a"' })
     t.true(httpCachingPage.text.includes(`\`${reason.replace(/Last-Modified$/, '…')}\``), reason)
   }
 })
 
-/** The options that a module of the example exports. */
-async function optionsIn(root: string, file: string): Promise<KoaAssetsOptions> {
-  const { href } = pathToFileURL(join(root, file))
-  const { options } = (await import(href)) as { options: KoaAssetsOptions }
-  return { ...options, root }
-}
-
-const agentOf = (options: KoaAssetsOptions) =>
-  supertest(new Koa().use(koaAssets({ env: 'production', ...options })).callback())
-
-// docs/security.md
+/** The options that the module of a block exports. */
+const optionsOf = ([block]: readonly Block[]) =>
+  evaluate(block?.text.replace('export const options =', 'return') ?? '', {}) as KoaAssetsOptions
 
 const securityPage = readPage('docs/security.md')
 const uploads = securityPage.take('Serving what others upload')
 
-soakTest('an uploaded page is a download, and runs nothing', async t => {
-  const site = makeExample(t, { 'data/uploads/page.html': '<script>go()</script>' })
-  await site.follow(uploads)
-  const options = await optionsIn(site.root, 'uploads.js')
+test('an uploaded page is a download, and runs nothing', async t => {
   for (const env of ['development', 'production']) {
-    const { status, headers } = await agentOf({ ...options, env }).get('/uploads/page.html')
+    const files = { '/data/uploads/page.html': '<script>go()</script>' }
+    const site = await makeSite(t, files, { apps: false, ...optionsOf(uploads), env })
+    const { status, headers } = await site.ask('/uploads/page.html')
     t.is(status, 200)
     t.is(headers['content-disposition'], 'attachment')
     t.is(headers['content-security-policy'], "default-src 'none'; sandbox")
     t.is(headers['x-content-type-options'], 'nosniff')
   }
 })
-
-// docs/live.md
 
 const livePage = readPage('docs/live.md')
 const [tag] = livePage.take('')
@@ -165,12 +155,10 @@ test('the tags of the page lead to the script', async t => {
   t.is((await site.ask('/assets/-/live.js')).status, 200)
 })
 
-// docs/mounts.md
-
 const mountsPage = readPage('docs/mounts.md')
 const [example = ''] = mountsPage.take('').map(asBody)
 const [oneDirectory = ''] = mountsPage.take('One directory').map(asBody)
-const only = mountsPage.take('Without assets of your own')
+const only = optionsOf(mountsPage.take('Without assets of your own'))
 
 test('the page lists every extension that gets no fallback, and no other', t => {
   const [, list = ''] =
@@ -183,16 +171,16 @@ test('the page lists every extension that gets no fallback, and no other', t => 
 })
 
 test('the example serves four directories, each under its path', async t => {
-  const root = makeProject(t, {
-    'build/app/app.js': 'go()',
-    'docs/html/index.html': 'contents',
-    'data/uploads/cat.png': 'cat',
-    'dist/index.html': 'page',
-    ...viteBuild('dist', { 'src/main.js': 'main-B1a2C3d4.js' })
-  })
   let options: KoaAssetsOptions = {}
   evaluate(example, { koaAssets: (given: KoaAssetsOptions) => (options = given) })
-  const agent = agentOf({ ...options, root })
+  const files = {
+    '/build/app/app.js': 'go()',
+    '/docs/html/index.html': 'contents',
+    '/data/uploads/cat.png': 'cat',
+    '/dist/index.html': 'page',
+    ...viteBuild('/dist', { 'src/main.js': 'main-B1a2C3d4.js' })
+  }
+  const site = await makeSite(t, files, { env: 'production', ...options })
   for (const [path, cacheControl] of [
     ['/static/app.js', 'public, max-age=0, must-revalidate'],
     ['/docs/', 'public, max-age=0, must-revalidate'],
@@ -200,18 +188,17 @@ test('the example serves four directories, each under its path', async t => {
     ['/main-B1a2C3d4.js', 'public, max-age=31536000, immutable'],
     ['/orders/7', 'no-cache']
   ] as const) {
-    const { status, headers } = await agent.get(path).set({ accept: 'text/html' })
+    const { status, headers } = await site.ask(path, { headers: { accept: 'text/html' } })
     t.deepEqual([status, headers['cache-control']], [200, cacheControl], path)
   }
-  t.is((await agent.get('/docs')).status, 301)
+  t.is((await site.ask('/docs')).status, 301)
 })
 
 test('the example without assets serves a folder of that name, and nothing else', async t => {
-  const site = makeExample(t, { 'assets/a.txt': 'a', 'public/robots.txt': 'robots' })
-  await site.follow(only)
-  const agent = agentOf(await optionsIn(site.root, 'only-mounts.js'))
-  t.is((await agent.get('/assets/a.txt')).text, 'a')
-  t.is((await agent.get('/robots.txt')).status, 404)
+  const files = { '/assets/a.txt': 'a', '/public/robots.txt': 'robots' }
+  const site = await makeSite(t, files, { ...only, env: 'production' })
+  t.is((await site.ask('/assets/a.txt')).text, 'a')
+  t.is((await site.ask('/robots.txt')).status, 404)
 })
 
 test('the example of koaFiles serves one directory without its notes', async t => {
@@ -219,10 +206,10 @@ test('the example of koaFiles serves one directory without its notes', async t =
   const app = new Koa()
   const here = (dir: string, options: object) => koaFiles(dir, { ...options, root })
   evaluate(oneDirectory, { app, koaFiles: here })
-  const agent = supertest(app.callback())
-  const { text, headers } = await agent.get('/')
-  t.deepEqual([text, headers['cache-control']], ['home', 'public, max-age=600'])
-  t.is((await agent.get('/notes/a.md')).status, 404)
+  const site = await open(t, app)
+  const { body, headers } = await site.get()
+  t.deepEqual([body, headers['cache-control']], ['home', 'public, max-age=600'])
+  t.is((await site.get({}, '/notes/a.md')).status, 404)
 })
 
 test('every block of the pages about serving and caching is run here', t => {

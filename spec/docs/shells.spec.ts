@@ -23,14 +23,14 @@ const CONSTRUCTS: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ['a program of POSIX', new RegExp(`(?:^|[|;&]\\s*)(?:\\.|\\[|if|for|while|${PROGRAMS}) `)]
 ]
 
-const constructsIn = (line: string): readonly string[] =>
-  CONSTRUCTS.filter(([, pattern]) => pattern.test(line)).map(([name]) => name)
+const found = (lines: readonly Line[]) =>
+  lines.flatMap(([place, text]) => {
+    const constructs = CONSTRUCTS.filter(([, pattern]) => pattern.test(text))
+    return constructs.map(([construct]) => `${place}: ${construct}: ${text}`)
+  })
 
-interface Line {
-  /** The file, and the number of the line. */
-  readonly place: string
-  readonly text: string
-}
+/** A line with its file and number. */
+type Line = readonly [place: string, text: string]
 
 const BLOCK = /^([ \t]*)(`{3,}|~{3,})[ \t]*(\S*).*\n([^]*?)^\1\2[ \t]*$/gm
 const SHELLS = new Set(['sh', 'shell', 'console', 'powershell', 'cmd'])
@@ -41,49 +41,40 @@ function commandsOf(path: string, markdown: string): readonly Line[] {
   const lineAt = (at: number) => markdown.slice(0, at).split('\n').length
   const inBlocks = Array.from(markdown.matchAll(BLOCK)).flatMap(match => {
     const [, , , language = '', text = ''] = match
-    if (!SHELLS.has(language)) return []
     const first = lineAt(match.index) + 1
-    const lines = text
-      .split('\n')
-      .map((line, at) => ({ place: `${path}:${first + at}`, text: line.trim() }))
-    return lines.filter(line => line.text !== '')
+    const lines = SHELLS.has(language) ? text.split('\n') : []
+    return lines.map((line, at): Line => [`${path}:${first + at}`, line.trim()])
   })
   const prose = markdown.replaceAll(BLOCK, block => block.replaceAll(/[^\n]/g, ' '))
-  const inSentences = Array.from(prose.matchAll(IN_SENTENCE), ({ index, 1: text = '' }) => ({
-    place: `${path}:${lineAt(index)}`,
+  const inSentences = Array.from(prose.matchAll(IN_SENTENCE), ({ index, 1: text = '' }): Line => [
+    `${path}:${lineAt(index)}`,
     text
-  }))
-  return [...inBlocks, ...inSentences]
+  ])
+  return [...inBlocks.filter(([, text]) => text !== ''), ...inSentences]
 }
 
-const isPage = (name: string) => name.endsWith('.md') && name !== 'decisions.md'
-const DOCS = readdirSync('docs').filter(isPage)
-const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'demo/README.md'],
-  ...DOCS.map(name => `docs/${name}`)
-]
-
-const found = (lines: readonly Line[]) =>
-  lines.flatMap(({ place, text }) =>
-    constructsIn(text).map(construct => `${place}: ${construct}: ${text}`)
-  )
+const DOCS = readdirSync('docs').filter(name => name.endsWith('.md') && name !== 'decisions.md')
+const OTHERS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'demo/README.md']
+const PAGES = new Map(
+  [...OTHERS, ...DOCS.map(name => `docs/${name}`)].map(path => [path, readFileSync(path, 'utf8')])
+)
 
 test('the commands of every page run in PowerShell, in cmd and in POSIX shells', t => {
-  const lines = PAGES.flatMap(path => commandsOf(path, readFileSync(path, 'utf8')))
+  const lines = [...PAGES].flatMap(page => commandsOf(...page))
   t.true(lines.length > 70, String(lines.length))
   t.deepEqual(found(lines), [])
 })
 
-test('no example starts npm or npx without a shell: on Windows they are scripts', t => {
+test('no example starts npm or npx without a shell, as on Windows they are scripts', t => {
   const started = /(?:exec|execFile|spawn)(?:Sync)?\(\s*['"]np[mx](?:\.cmd)?['"]/
   t.regex("execFileSync('npx', ['koa-fresh-assets'])", started)
   t.notRegex("execSync('npx koa-fresh-assets list')", started)
-  for (const path of PAGES) t.notRegex(readFileSync(path, 'utf8'), started, path)
+  for (const [path, text] of PAGES) t.notRegex(text, started, path)
 })
 
 const PRINTED = /^(?:[A-Za-z_]\w*=\S* )*(?:npx|npm|node|koa-fresh-assets) .*$/
 
-test('so do the commands that the help shows', async t => {
+test('the commands that the help shows run in every shell', async t => {
   const commands = await allCommands()
   const texts = [generalHelp(commands), ...commands.map(helpFor)]
   const lines = texts
@@ -91,7 +82,7 @@ test('so do the commands that the help shows', async t => {
     // What a command does is in the next column.
     .map(line => line.trim().replace(/ {2,}.*/, ''))
     .filter(line => PRINTED.test(line))
-    .map(text => ({ place: 'help', text }))
+    .map((text): Line => ['help', text])
   t.true(lines.length > 20, String(lines.length))
   t.deepEqual(found(lines), [])
 })
@@ -99,13 +90,13 @@ test('so do the commands that the help shows', async t => {
 const IN_TEXT =
   /(?:\b[A-Z_]+=[\w.]+ )*\b(?:npm (?:install|run) |npx |node (?=--?\w|\w+\.\w))[^'"`\\\n]*/g
 
-test('so do those of messages, and of what init prints', t => {
+test('the commands in messages, and in what init prints, run in every shell', t => {
   const paths = readdirSync('lib', { recursive: true, encoding: 'utf8' })
   const lines = paths
     .filter(path => path.endsWith('.ts'))
     .flatMap(path => {
       const text = readFileSync(join('lib', path), 'utf8').replaceAll(/\$\{[^}]*\}/g, '…')
-      return Array.from(text.matchAll(IN_TEXT), ([command]) => ({ place: path, text: command }))
+      return Array.from(text.matchAll(IN_TEXT), ([command]): Line => [path, command])
     })
   t.true(lines.length > 12, String(lines.length))
   t.deepEqual(found(lines), [])
@@ -115,14 +106,14 @@ test('the scripts of package.json run in cmd as well', t => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     scripts: Readonly<Record<string, string>>
   }
+  // A program that node evaluates is in double quotes, which cmd knows, as it does `&&`.
   const lines = Object.entries(scripts).flatMap(([name, script]) =>
-    // A program that node evaluates is in double quotes, which cmd knows, as it does `&&`.
     script
       .replaceAll(/"[^"]*"/g, '""')
       .split(' && ')
-      .map(text => ({ place: name, text }))
+      .map((text): Line => [name, text])
   )
   t.deepEqual(found(lines), [])
-  const byPath = lines.filter(({ text }) => /^[^\s]*\//.test(text))
+  const byPath = lines.filter(([, text]) => /^[^\s]*\//.test(text))
   t.deepEqual(byPath, [], 'cmd takes what follows a slash for an option')
 })

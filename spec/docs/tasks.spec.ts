@@ -13,8 +13,6 @@ const serverOf = (options: object) => `import Koa from 'koa'
   app.use(koaAssets(${JSON.stringify(options)}))
   app.listen(3000)`
 
-// docs/troubleshooting.md
-
 const troubleshooting = readPage('docs/troubleshooting.md')
 const [explain] = troubleshooting.take('')
 const [explainBare] = troubleshooting.take('Failed to resolve module specifier')
@@ -61,8 +59,6 @@ test('every symptom of the page has a section, and names a command', t => {
   t.true(rows.length >= 8)
   for (const row of rows) t.regex(row, / \| .*`.*` +\|/)
 })
-
-// docs/recipes.md
 
 const recipes = readPage('docs/recipes.md')
 const links = recipes.take('Signed links')
@@ -160,8 +156,6 @@ soakTest('the precache list has every published file by its fingerprint', async 
   }
 })
 
-// docs/testing.md
-
 const testingPage = readPage('docs/testing.md')
 const exampleTest = testingPage.take('')
 // Jest and Vitest are in spec/system/runners.spec.ts.
@@ -208,8 +202,6 @@ soakTest('outside Koa a file from memory has its status, and fields behind middl
     ]
   )
 })
-
-// docs/typescript.md: its programs are run.
 
 const page = readPage('docs/typescript.md')
 const install = page.take('')
