@@ -15,8 +15,6 @@ const pageOf = (t: ExecutionContext, options: HttpCacheOptions, route: Route) =>
   return open(t, app)
 }
 
-// What a route says
-
 test('after two calls the last one counts, and a target has a field of its own', async t => {
   const site = await pageOf(t, {}, ctx => {
     ctx.cacheControl('private')
@@ -111,8 +109,6 @@ test('a middleware in front that has a ctx.cacheControl of its own gets it back'
   t.regex(error?.message ?? '', /call ctx\.cacheControl\(\{ 'no-store': true \}\) instead/)
 })
 
-// Defaults
-
 test('a default is applied to GET and HEAD, with a status that caches may store', async t => {
   const stored = [200, 203, 204, 206, 300, 301, 304, 308]
   const others = [201, 202, 302, 303, 307, 400, 401, 403, 404, 405, 410, 412, 500, 503]
@@ -150,8 +146,6 @@ test('a default overwrites no header of the route, not even a targeted one', asy
   t.is((await targeted.get({}, '/edge')).headers['cdn-cache-control'], 'max-age=5')
   t.is((await targeted.get()).headers['cdn-cache-control'], 'max-age=600')
 })
-
-// What shared caches may store
 
 test('a default for one visitor is private, without directives for shared caches', async t => {
   for (const [options, expected] of [
@@ -192,8 +186,6 @@ test('a default with shared cookies stays public, but not for Authorization', as
   }
   t.is((await site.get(authorized, '/own')).headers['cache-control'], 'public', 'the route may')
 })
-
-// Failures
 
 const written: Route = ctx => {
   void ctx.fresh({ etag: 'x', lastModified: new Date(0) })
@@ -270,8 +262,6 @@ test('headers that are written for the failure itself, or by hand, are kept', as
     t.deepEqual([headers.expires, headers['cdn-cache-control']], [undefined, undefined], path)
   }
 })
-
-// Cache groups
 
 test('the groups of several calls are joined, once each, and a 304 keeps them', async t => {
   const app = new Koa().use(koaHttpCache())

@@ -26,8 +26,6 @@ const forgetting: Koa.Middleware = ctx => {
   if (ctx.path === '/throws') throw new Error('database')
 }
 
-// Validators
-
 test('a request that has the ETag of the page gets a 304, and the route stops', async t => {
   let entered = 0
   const site = await openRoute(t, async ctx => {
@@ -95,8 +93,6 @@ test('a date in the future, or before 1990, is neither sent nor compared for a G
   }
 })
 
-// Preconditions
-
 test('a PUT that succeeds has no validator of the previous state', async t => {
   const site = await openRoute(t, async ctx => {
     await ctx.fresh({ etag: 'x', lastModified: DATE })
@@ -138,8 +134,6 @@ test('a 412 is stored by no cache and invalidates nothing, whatever was written 
   t.deepEqual([edit.status, edit.headers['cache-group-invalidation']], [412, undefined])
 })
 
-// The halt
-
 test('a finally block runs after the halt, and its error is reported', async t => {
   const site = await openRoute(t, async ctx => {
     try {
@@ -171,8 +165,6 @@ test('a middleware that catches the halt, responds 500 or wraps it does not lose
   }
   t.deepEqual(site.errors, [])
 })
-
-// A forgotten await
 
 test('a forgotten await does not lose the halt, and the route stops', async t => {
   const app = new Koa().use(koaHttpCache()).use(mount('/notes', forgetting))
@@ -208,8 +200,6 @@ test('a halt that the route swallows is not lost, nor is an error that it caught
   t.is((await site.ask('PUT', EXPECTS_Y)).status, 412)
   t.deepEqual(site.errors, [])
 })
-
-// The response
 
 test('a stream that was set as the body is destroyed, and a web stream cancelled', async t => {
   const stream = new Readable({ read: () => undefined })
@@ -299,8 +289,6 @@ test('a route that responds after { halt: false } sends its own response', async
   t.is((await site.get({}, '/body')).status, 404)
 })
 
-// Several calls, and several koaHttpCache
-
 test('of several calls of ctx.fresh the first match counts', async t => {
   const site = await openRoute(t, async ctx => {
     t.is(await ctx.fresh('first', { halt: false }), false)
@@ -350,8 +338,6 @@ test('outside koaHttpCache ctx.fresh is Koa’s boolean', async t => {
   })
   t.is((await (await open(t, outside)).get()).body, 'boolean undefined')
 })
-
-// Routes that bypass Koa
 
 test('a route that responds by itself is left alone, unless it was halted', async t => {
   const bypassing: readonly ((ctx: Koa.Context) => unknown)[] = [

@@ -1,7 +1,6 @@
 // Importing koa-fresh-assets/assets alone keeps Koa's own type of ctx.fresh. Checked by
 // `tsc -p spec/types-assets`, never run.
 import Koa from 'koa'
-
 import { koaAssets, type KoaAssetsOptions } from 'koa-fresh-assets/assets'
 
 const options: KoaAssetsOptions = { serve: false }

@@ -3,7 +3,6 @@
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import mount from 'koa-mount'
-
 import { koaHttpCache } from 'koa-fresh-assets/http-cache'
 
 const app = new Koa()

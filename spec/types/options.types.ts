@@ -1,7 +1,5 @@
 /** `undefined` means "not set" in every option. Checked by `tsc -p spec/types`, never run. */
-
 import Koa from 'koa'
-
 import {
   clean,
   koaAssets,
@@ -69,4 +67,12 @@ declare const state: Unset<ResourceState>
 
 koaHttpCache(cache)
 koaHttpCache({ cacheControl: ['public', directive], version: versionOf('views', version) })
-new Koa().use(ctx => ctx.fresh(state, halting))
+new Koa().use(async ctx => {
+  await ctx.fresh(state, halting)
+  ctx.preload('app.css')
+  ctx.cacheControl('public', { maxAge: 600 })
+  ctx.assets.app('admin').stylesheet('app') satisfies string
+  await ctx.sendFile('a.pdf', { root: 'data' })
+  // @ts-expect-error there is no such helper
+  ctx.assets.styleSheet('app')
+})

@@ -1,5 +1,4 @@
 /** What compiles is a promise, too. Checked by `tsc -p spec/types`, never run. */
-
 import { plainAddress, type AppAssets } from '../../lib/runtime/views/asset-url.ts'
 import type { Attributes } from '../../lib/runtime/views/html.ts'
 import { makeViewHelpers, type ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
@@ -37,8 +36,7 @@ assets.entry('src/main.tsx', 'src/print.css', {
 assets.entry('main', { type: 'classic', reactRefresh: maybe })
 declare const names: string[]
 assets.entry(...names) satisfies string
-assets.entry(...names, { mount: '/' }) satisfies string
-assets.entry('main', ...names, { mount: '/' })
+assets.entry('main', ...names, { mount: '/' }) satisfies string
 assets.app('admin').version satisfies string
 assets.devOrigins satisfies readonly string[]
 
@@ -67,8 +65,6 @@ assets.preload('a', { as: 'stile' })
 assets.entry({ nonce: 'n' })
 // @ts-expect-error scripts are modules or classic
 assets.entry('main', { type: 'text/javascript' })
-// @ts-expect-error no such option
-assets.entry('main', { once: 'n' })
 // @ts-expect-error no such option
 assets.entry('main', { mount: '/', once: 'n' })
 // @ts-expect-error no such option
