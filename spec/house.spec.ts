@@ -106,19 +106,11 @@ const RIM = words(`index koa-assets koa-http-cache http-cache runtime/app/contex
   runtime/settings/options runtime/serving/respond runtime/serving/missing runtime/serving/socket
   inspector live routes vite warnings`)
 
-interface Package {
-  readonly type: string
-  readonly license: string
-  readonly engines: object
-  readonly exports: object
-  readonly files: readonly string[]
-  readonly dependencies: Record<string, string>
-  readonly peerDependencies: Record<string, string>
-  readonly peerDependenciesMeta: Record<string, object>
-}
+type Dependencies = 'dependencies' | 'peerDependencies' | 'peerDependenciesMeta'
+type Described = 'type' | 'license' | 'engines' | 'exports' | 'files'
 const { dependencies, peerDependencies, peerDependenciesMeta, ...described } = JSON.parse(
   readFileSync('package.json', 'utf8')
-) as Package
+) as Record<Dependencies, object> & Record<Described, unknown>
 
 /** The texts of the files of a folder, by their paths in it. */
 const textsIn = (folder: string, extension: string) =>
@@ -421,7 +413,7 @@ test('the package says what it runs on, and has an entry for both halves and one
     './vite': entry('vite'),
     './package.json': './package.json'
   })
-  t.true(described.files.includes('dist'))
+  t.true((described.files as string[]).includes('dist'))
 })
 
 test('Koa, and what compiles and bundles, are peers, all of which are optional but Koa', t => {

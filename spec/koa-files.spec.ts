@@ -51,9 +51,8 @@ for (const env of ['development', 'production']) {
       t.deepEqual([path, found.status, found.text], [path, status, text])
       t.deepEqual([path, (await below(`/static${path}`)).text], [path, text])
     }
-    for (const path of ['/assets/app.css', '/assets/-/', '/package.json']) {
+    for (const path of ['/assets/app.css', '/assets/-/', '/package.json'])
       t.is((await ours(path)).status, 404, path)
-    }
     const { headers } = await ours('/app.js')
     t.is((await ours('/app.js', { 'if-none-match': headers.etag })).status, 304)
     t.is((await ours('/app.js', { range: 'bytes=0-3' })).text, 'expo')
@@ -68,9 +67,8 @@ test('the options of koaFiles are those of a mount, with `at` for its URL path',
   const options = { ...caching, index: false, fallback: 'index.html' } as const
   const read = await site(t, koaFiles('dist', { ...options, root, at: '/static' }))
   t.is((await read('/static/app.js')).headers['cache-control'], 'public, max-age=60')
-  for (const path of ['/static/docs/', '/static/docs/index.html', '/app.js', '/static/']) {
+  for (const path of ['/static/docs/', '/static/docs/index.html', '/app.js', '/static/'])
     t.is((await read(path)).status, 404, path)
-  }
   t.is((await read('/static/orders/7', { accept: 'text/html' })).text, 'home')
 })
 

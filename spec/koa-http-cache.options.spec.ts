@@ -188,7 +188,7 @@ test('in production versionOf reads its files once', async t => {
 })
 
 for (const env of ['development', '', undefined]) {
-  test(`with NODE_ENV ${env} versionOf sees every change of bytes and names`, async t => {
+  test(`with NODE_ENV '${env}' versionOf sees every change of bytes and names`, async t => {
     const root = makeProject(t, VIEWS)
     const version = await versions(t, root, env)
     const seen = new Set([await version()])
@@ -331,9 +331,7 @@ test('with autoEtag a weak tag matches If-None-Match alone, and errors are not c
   const site = await siteOf(t, { autoEtag: true }, route)
   t.is((await site.get(HAS_V1)).status, 304)
   t.is((await site.get({ 'if-match': '"v1"' })).status, 412)
-  for (const status of [302, 404, 503]) {
-    t.is((await site.get(HAS_V1, `/${status}`)).status, status)
-  }
+  for (const status of [302, 404, 503]) t.is((await site.get(HAS_V1, `/${status}`)).status, status)
   const without = await siteOf(t, {}, route)
   const { status, headers, body } = await without.get({ ...HAS_V1, 'if-match': '"v2"' })
   t.deepEqual([status, headers.etag, body], [200, 'W/"v1"', 'page'])

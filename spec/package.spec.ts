@@ -45,9 +45,8 @@ test('CommonJS compiles, rewrites references, precompiles, and has the inspector
   const compiled = withDigest(/a b \{\n {2}background: url\(\/assets\/dot-DIGEST\.svg\)/)
   t.regex((await agent.get(css)).text, compiled)
   t.regex((await agent.get(js)).text, withDigest(/^import "\/assets\/menu-DIGEST\.js"/))
-  for (const page of ['', 'live.js', 'live-channel.js']) {
+  for (const page of ['', 'live.js', 'live-channel.js'])
     t.is((await agent.get(`/assets/-/${page}`).set('Host', 'localhost')).status, 200, page)
-  }
   await commonJs.precompile({ root })
   t.deepEqual((await commonJs.verify({ root })).problems, [])
 })

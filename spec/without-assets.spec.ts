@@ -26,9 +26,8 @@ for (const env of ['development', 'production']) {
     t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
     t.is((await site.ask('/static/app.js')).text, 'app')
     t.is((await site.ask('/robots.txt')).text, 'robots')
-    for (const path of ['/assets/app.css', '/assets/app.css.scss', '/app.css']) {
+    for (const path of ['/assets/app.css', '/assets/app.css.scss', '/app.css'])
       t.is((await site.ask(path)).status, 404, path)
-    }
     t.deepEqual(site.errors, [])
     t.deepEqual(warningsAbout(site.root), [])
     t.false(existsSync(site.at('/public/assets.json')))

@@ -1,35 +1,18 @@
 /** `undefined` means "not set" in every option. Checked by `tsc -p spec/types`, never run. */
 import Koa from 'koa'
-import {
-  clean,
-  koaAssets,
-  koaHttpCache,
-  precompile,
-  versionOf,
-  type AppOptions,
-  type CacheDirectiveOptions,
-  type CleanOptions,
-  type FreshOptions,
-  type HttpCacheOptions,
-  type KoaHttpCacheOptions,
-  type KoaAssetsOptions,
-  type LayeredOptions,
-  type MountOptions,
-  type PrecompileOptions,
-  type ResourceState,
-  type VersionOfOptions
-} from 'koa-fresh-assets'
+import { clean, koaAssets, koaHttpCache, precompile, versionOf } from 'koa-fresh-assets'
+import type * as types from 'koa-fresh-assets'
 
 /** Code that reads its options from elsewhere has undefined for those that are missing. */
 type Unset<T> = { [K in keyof T]-?: undefined }
 
-declare const layer: Unset<LayeredOptions>
-declare const app: Unset<AppOptions>
-declare const top: Unset<KoaAssetsOptions>
+declare const layer: Unset<types.LayeredOptions>
+declare const app: Unset<types.AppOptions>
+declare const top: Unset<types.KoaAssetsOptions>
 
 declare const condition: boolean
 declare const variable: string | undefined
-const mount: MountOptions = {
+const mount: types.MountOptions = {
   dir: 'dist',
   dev: condition && 'http://localhost:5173',
   fallback: { file: 'index.html', except: path => path.startsWith('/api/') },
@@ -41,7 +24,7 @@ koaAssets({
   mounts: { '/': mount, '/admin': { ...mount, dev: variable && 'x' } }
 })
 // Options that live in a file of their own get the dev server of this process.
-const built = { mounts: { '/static': { dir: 'dist' } } } satisfies KoaAssetsOptions
+const built = { mounts: { '/static': { dir: 'dist' } } } satisfies types.KoaAssetsOptions
 const withDev = { ...built.mounts['/static'], dev: variable }
 koaAssets({ ...built, mounts: { ...built.mounts, '/static': withDev } })
 koaAssets({ apps: condition && { web: {} }, mounts: { '/': { dir: 'dist', dev: false } } })
@@ -51,19 +34,19 @@ koaAssets({ configure: { production: layer, staging: undefined } })
 koaAssets({ memory: { maxBytes: undefined, maxFileBytes: undefined }, index: { max: undefined } })
 koaAssets({ missing: 'ignore', tails: false })
 
-declare const precompileOptions: Unset<PrecompileOptions>
-declare const cleanOptions: Unset<CleanOptions>
+declare const precompileOptions: Unset<types.PrecompileOptions>
+declare const cleanOptions: Unset<types.CleanOptions>
 
 void precompile(top, precompileOptions)
 void clean(top, cleanOptions)
 
-declare const cache: Unset<KoaHttpCacheOptions>
+declare const cache: Unset<types.KoaHttpCacheOptions>
 // The name of earlier versions.
-export const sameCache: HttpCacheOptions = cache
-declare const version: Unset<VersionOfOptions>
-declare const directive: Unset<CacheDirectiveOptions>
-declare const halting: Unset<FreshOptions>
-declare const state: Unset<ResourceState>
+export const sameCache: types.HttpCacheOptions = cache
+declare const version: Unset<types.VersionOfOptions>
+declare const directive: Unset<types.CacheDirectiveOptions>
+declare const halting: Unset<types.FreshOptions>
+declare const state: Unset<types.ResourceState>
 
 koaHttpCache(cache)
 koaHttpCache({ cacheControl: ['public', directive], version: versionOf('views', version) })
