@@ -52,17 +52,13 @@ test('a value that no header can contain is rejected, and no header changes', as
       const error = t.throws(() => ctx.fresh(wrong as never), { instanceOf: TypeError })
       t.false(error instanceof Halt)
     }
-    t.throws(() => ctx.fresh('x', { hallt: false } as never), {
-      instanceOf: TypeError,
-      message: /did you mean 'halt'/
-    })
+    const message = /did you mean 'halt'/
+    t.throws(() => ctx.fresh('x', { hallt: false } as never), { instanceOf: TypeError, message })
     ctx.body = 'page'
   })
   const { status, headers } = await site.get({ 'if-none-match': '*' })
-  t.deepEqual(
-    [status, headers.etag, headers['last-modified'], headers.x],
-    [200, undefined, undefined, undefined]
-  )
+  t.is(status, 200)
+  for (const name of ['etag', 'last-modified', 'x']) t.is(headers[name], undefined, name)
 })
 
 test('a date in the future, or before 1990, is neither sent nor compared for a GET', async t => {
@@ -111,10 +107,8 @@ test('a 412 is stored by no cache and invalidates nothing, whatever was written 
     ctx.body = 'page'
   })
   const { status, headers, body } = await site.get(EXPECTS_Y)
-  t.deepEqual(
-    [status, body, headers['cache-control'], headers['x-dns-prefetch-control']],
-    [412, 'Precondition Failed', 'no-store', 'off']
-  )
+  t.deepEqual([status, body], [412, 'Precondition Failed'])
+  t.deepEqual([headers['cache-control'], headers['x-dns-prefetch-control']], ['no-store', 'off'])
   for (const name of ['Expires', 'Layer-Cache-Control', ...targeted])
     t.is(headers[name.toLowerCase()], undefined, name)
   t.is((await site.get()).headers['surrogate-control'], 'max-age=60')
@@ -327,26 +321,16 @@ test('outside koaHttpCache ctx.fresh is Koa’s boolean', async t => {
 })
 
 test('a route that responds by itself is left alone, unless it was halted', async t => {
-  const bypassing: readonly ((ctx: Koa.Context) => unknown)[] = [
-    ctx => void setImmediate(() => ctx.res.writeHead(202).end('own')),
-    async ctx => {
-      ctx.res.writeHead(202)
-      ctx.res.end((await ctx.fresh('x')) ? 'fresh' : 'own')
-    }
-  ]
-  for (const respond of bypassing) {
-    const route: Koa.Middleware = ctx => {
-      ctx.respond = false
-      return respond(ctx)
-    }
-    const site = await openRoute(t, route, { cacheControl: 'public', autoEtag: true })
-    const { status, headers, body } = await site.get(HAS_X)
-    t.deepEqual([status, body, headers['cache-control']], [202, 'own', undefined])
-  }
-  const halted = await openRoute(t, async ctx => {
+  const route: Koa.Middleware = async ctx => {
     ctx.respond = false
-    await ctx.fresh('x')
-    ctx.res.end('own')
-  })
-  t.is((await halted.get(HAS_X)).status, 304)
+    if (ctx.path === '/later') return void setImmediate(() => ctx.res.writeHead(202).end('own'))
+    if (ctx.path === '/begun') ctx.res.writeHead(202)
+    return ctx.res.end((await ctx.fresh('x')) ? 'fresh' : 'own')
+  }
+  const site = await openRoute(t, route, { cacheControl: 'public', autoEtag: true })
+  for (const path of ['/later', '/begun']) {
+    const { status, headers, body } = await site.get(HAS_X, path)
+    t.deepEqual([status, body, headers['cache-control']], [202, 'own', undefined], path)
+  }
+  t.is((await site.get(HAS_X)).status, 304)
 })
