@@ -64,7 +64,8 @@ export const LEFT_OUT = [
       'verify does not look into a folder*',
       'what cannot be read or written is a 500 that names it, until it can be*',
       'what the process may not read in a mount or public is a 404*',
-      'a directory that this process may not look into is an error at start that says so'
+      'a directory that this process may not look into is an error at start that says so',
+      'a folder that may be entered and not listed serves its files*'
     ]
   },
   {
@@ -87,7 +88,7 @@ export const LEFT_OUT = [
       'a warning and an error of the running site name files with escapes',
       'names that contain markup*',
       'names that are not valid in a request are never served, whatever is on disk',
-      'a name that exists in two cases costs no reading of its folder*',
+      'a folder of 20,000 names is listed at most once a second*',
       'modules that import each other become one file*',
       'names that differ only in case are two names, each with its own bytes'
     ]

@@ -1,7 +1,8 @@
 // A clock that was set back by an hour, before the server starts or while it runs: every file seems to have been
-// changed in time to come, and what was trusted for a second is not trusted for an hour.
+// changed in time to come, and what was trusted for a second is not trusted for an hour. Put forward, it makes files old.
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/koa-assets.ts'
@@ -16,8 +17,8 @@ const HOUR = 3_600_000
 let back = 0
 Date.now = () => clock() - back
 
-function setBack(t: ExecutionContext): void {
-  back = HOUR
+function setBack(t: ExecutionContext, by = HOUR): void {
+  back = by
   t.teardown(() => (back = 0))
 }
 
@@ -57,4 +58,28 @@ test('with the clock set back a new manifest is read as soon as before', async t
   await precompile({ root })
   await until(async () => (await page()) !== before, 'the new name')
   t.pass()
+})
+
+test('a folder of old files that is renamed into place of another is served with its compressed copies', async t => {
+  const [old, next] = ['old '.repeat(200), 'next '.repeat(200)]
+  const site = await makeSite(
+    t,
+    {
+      ...{ '/public/css/a.css': old, '/public/css/a.css.gz': gzipSync(old) },
+      ...{ '/next/a.css': next, '/next/a.css.gz': gzipSync(next) },
+      ...{ '/next/new.css': next, '/next/new.css.gz': gzipSync(next) }
+    },
+    { ...PRODUCTION, apps: false, revalidate: 1 }
+  )
+  const sent = async (name: string) => {
+    const { headers, bytes } = await site.ask(name, { headers: { 'accept-encoding': 'gzip' } })
+    return [headers['content-encoding'], bytes]
+  }
+  setBack(t, -HOUR)
+  t.deepEqual(await sent('/css/a.css'), ['gzip', gzipSync(old)])
+  renameSync(site.at('/public/css'), site.at('/public/before'))
+  renameSync(site.at('/next'), site.at('/public/css'))
+  t.deepEqual(await sent('/css/new.css'), ['gzip', gzipSync(next)], 'one that the other lacked')
+  await until(async () => (await site.ask('/css/a.css')).text === next, 'the new bytes')
+  t.deepEqual(await sent('/css/a.css'), ['gzip', gzipSync(next)])
 })

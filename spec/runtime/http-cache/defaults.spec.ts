@@ -105,6 +105,32 @@ for (const place of ['behind', 'in front']) {
   })
 }
 
+for (const name of ['expires', 'cacheGroups', 'invalidateCacheGroups'] as const) {
+  test(`ctx.${name} of the application is its own in front of koaHttpCache, and ours behind it`, async t => {
+    const given: unknown[] = []
+    const app = new Koa()
+    Reflect.set(app.context, name, (value: unknown) => void given.push(value))
+    app.use((ctx, next) => {
+      Reflect.apply(ctx[name], ctx, ['in front'])
+      return next()
+    })
+    app.use(koaHttpCache())
+    const site = await open(
+      t,
+      app.use(ctx => {
+        Reflect.apply(ctx[name], ctx, [name === 'expires' ? 60 : 'behind'])
+        ctx.body = 'page'
+      })
+    )
+    const fields = { expires: 'expires', cacheGroups: 'cache-groups' }
+    for (let times = 1; times < 3; times++) {
+      const { headers } = await site.ask('PUT')
+      t.truthy(headers[{ ...fields, invalidateCacheGroups: 'cache-group-invalidation' }[name]])
+      t.is(given.length, times)
+    }
+  })
+}
+
 test('what middleware in front asked in the first request of a process is in its Vary', async t => {
   const app = new Koa()
   app.use((ctx, next) => {

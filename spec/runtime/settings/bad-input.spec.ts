@@ -1,11 +1,12 @@
 // What this process may not read or write, and what is not of the kind that it should be.
 import { fork } from 'node:child_process'
-import { chmodSync, chownSync, readdirSync, utimesSync } from 'node:fs'
+import { chmodSync, chownSync, linkSync, readdirSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { test } from '../../support/test.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import type { Answer } from '../../support/ask.ts'
+import { ask, type Answer } from '../../support/ask.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 
@@ -15,13 +16,18 @@ interface Told {
   readonly warnings: readonly string[]
 }
 
-/** The responses of an ordinary user's process to each path, in order. */
-async function askAsUser(root: string, steps: readonly string[]) {
-  const child = fork(moduleFile('spec/support/ordinary-user.ts'), [root, ...steps], {
+/** Starts one of spec/support/ as an ordinary user's process. */
+function forkAsUser(program: string, args: readonly string[]) {
+  return fork(moduleFile(`spec/support/${program}.ts`), args, {
     execArgv: [...LOADER],
     ...(process.getuid?.() === 0 && { uid: 65534, gid: 65534 }),
     env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   })
+}
+
+/** The responses of that user's process to each path, in order. */
+async function askAsUser(root: string, steps: readonly string[]) {
+  const child = forkAsUser('ordinary-user', [root, ...steps])
   const [told] = (await once(child, 'message')) as [Told]
   await once(child, 'exit')
   return told
@@ -106,6 +112,33 @@ test('what the process may not read in a mount or public is a 404, with one warn
     warnings,
     [...denied, 'build/open.txt.gz'].map(path => `koa-fresh-assets: ${join(root, path)} ${reason}`)
   )
+})
+
+test('a folder that may be entered and not listed serves its files, with copies, unless case is in doubt', async t => {
+  const text = 'text '.repeat(200)
+  const root = makeProject(t, {
+    'build/closed/a.txt': text,
+    'build/closed/a.txt.gz': gzipSync(text)
+  })
+  // One file under two names is what a disk that ignores case shows, and only a list tells which of them it has.
+  const folder = join(root, 'build/closed')
+  linkSync(join(folder, 'a.txt'), join(folder, 'twin.txt'))
+  linkSync(join(folder, 'a.txt'), join(folder, 'TWIN.TXT'))
+  hand(root, ['.'])
+  chmodSync(folder, 0o111)
+  const options = { root, env: 'production', apps: false, mounts: { '/static': 'build' } }
+  const child = forkAsUser('site-process', [JSON.stringify(options)])
+  t.teardown(() => child.kill())
+  const [port] = (await once(child, 'message')) as [number]
+  for (const [name, headers, expected] of [
+    ['a.txt', {}, [200, undefined]],
+    ['a.txt', { 'accept-encoding': 'gzip' }, [200, 'gzip']],
+    ['twin.txt', {}, [404, undefined]],
+    ['TWIN.TXT', {}, [404, undefined]]
+  ] as const) {
+    const answer = await ask(port, `/static/closed/${name}`, { headers })
+    t.deepEqual([answer.status, answer.headers['content-encoding']], expected, name)
+  }
 })
 
 test('a directory that this process may not look into is an error at start that says so', t => {
