@@ -79,7 +79,7 @@ test('a time without an offset is UTC wherever the server is', t => {
   t.is(validators({ lastModified: '2020-01-01T00:00:00' }).lastModified, SECONDS)
 })
 
-test('a lastModified that is not a time is rejected, even beside an etag, and one in seconds shows the milliseconds', t => {
+test('a lastModified that is not a time is rejected, even beside an etag, and so are seconds', t => {
   const times = ['', 'soon', '2020', '2020-13-01', '2020-01-01T25:00Z', '2020-01-01T00:00:00 GMT']
   const message =
     /^(lastModified must be a valid Date, milliseconds or an ISO 8601 string, got |an HTTP date)/
@@ -95,25 +95,21 @@ test('a lastModified that is not a time is rejected, even beside an etag, and on
   }
 })
 
-class State {
-  get etag() {
-    return 'x'
-  }
-}
-class Fields {
-  readonly lastModified = DATE
-}
 class Book {
   id = 1
-  title = 'A book'
   updatedAt = DATE
 }
 class Article extends Book {
   etag = 'column'
 }
-test('an instance of a class may have validators; anything that names none is rejected with advice', t => {
-  t.is(validators(new State()).etag, '"x"')
-  t.is(validators(new Fields()).lastModified, SECONDS)
+test('an instance of a class may have validators; one that names none is rejected with advice', t => {
+  const State = class {
+    readonly lastModified = DATE
+    get etag() {
+      return 'x'
+    }
+  }
+  t.deepEqual(validators(new State()), { etag: '"x"', lastModified: SECONDS })
   for (const [model, message] of [
     [new Book(), /^ctx\.fresh got a Book: name what identifies .*lastModified: book\.updatedAt/],
     [new Article(), /^ctx\.fresh got an Article: name/],
@@ -131,20 +127,15 @@ test('an instance of a class may have validators; anything that names none is re
   }
 })
 
-test('the same content has the same digest, whatever the order of its keys', t => {
+test('the order of keys does not change a digest', t => {
   const shuffled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shuffled)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value)
-        .toReversed()
-        .map(([k, v]) => [k, shuffled(v)])
-    )
+    const entries = Object.entries(value).toReversed()
+    return Object.fromEntries(entries.map(([key, each]) => [key, shuffled(each)]))
   }
-  fc.assert(
-    fc.property(fc.jsonValue(), value => digestOfValue(value) === digestOfValue(shuffled(value)))
-  )
-  t.pass()
+  const isSame = (value: unknown) => digestOfValue(value) === digestOfValue(shuffled(value))
+  t.notThrows(() => fc.assert(fc.property(fc.jsonValue(), isSame)))
 })
 
 test('different contents have different digests', t => {
@@ -166,38 +157,24 @@ test('what has the same content has the same digest', t => {
     [new DataView(buffer, 1, 3), Buffer.from([1, 2, 3])],
     [runInNewContext(`(${String(content)})()`), content()],
     [Object.assign(Object.create(null), content()), content()],
-    [
-      [part, part],
-      [{ a: 1 }, { a: 1 }]
-    ]
+    [Array.from({ length: 2 }, () => part), [{ a: 1 }, { a: 1 }]]
   ]) {
     t.is(digestOfValue(one), digestOfValue(other))
   }
 })
 
-class Volume {
-  readonly #revision: number
-  constructor(revision: number) {
-    this.#revision = revision
-  }
-  get revision() {
-    return this.#revision
-  }
-}
-class Row {
-  readonly id = 1
-}
-const itself: Record<string, unknown> = {}
-itself.itself = itself
-
 test('what has no content to digest is rejected, at any depth', t => {
+  const itself: Record<string, unknown> = {}
+  itself.itself = itself
+  class Row {
+    readonly id = 1
+  }
   for (const [value, name] of [
     [() => 1, 'a function'],
     [Symbol('a'), 'a symbol'],
     [Promise.resolve(1), 'a Promise'],
     [new Date(Number.NaN), 'an invalid Date'],
     [new ArrayBuffer(4), 'an ArrayBuffer'],
-    [new Volume(7), 'a Volume'],
     [new Row(), 'a Row'],
     [/a/, 'a RegExp'],
     [Object(7), 'a Number'],
@@ -270,89 +247,71 @@ for (const [options, message] of WRONG) {
   })
 }
 
-for (const [text, directives] of [
-  ['public, max-age=60', ['public', { maxAge: 60 }]],
-  ['max-age=60', [{ maxAge: 60 }]],
-  [
-    'Public,Max-Age=60 , stale-while-revalidate=30',
-    ['public', { maxAge: 60, 'stale-while-revalidate': 30 }]
-  ],
-  [
-    'public, private="Set-Cookie, X-User", s-maxage="5"',
-    ['public', { privateFields: ['Set-Cookie', 'X-User'], sMaxage: 5 }]
-  ],
-  ['no-cache=Set-Cookie', [{ noCacheFields: ['Set-Cookie'] }]],
-  ['max-age=9999999999', [{ maxAge: 9999999999 }]],
-  ['mustRevalidate', ['must-revalidate']]
-] as const) {
-  test(`a default may be the text of the header: ${text}`, t => {
+test('a default may be the text of the header', t => {
+  for (const [text, directives] of [
+    ['public, max-age=60', ['public', { maxAge: 60 }]],
+    ['max-age=60', [{ maxAge: 60 }]],
+    [
+      'Public,Max-Age=60 , stale-while-revalidate=30',
+      ['public', { maxAge: 60, 'stale-while-revalidate': 30 }]
+    ],
+    [
+      'public, private="Set-Cookie, X-User", s-maxage="5"',
+      ['public', { privateFields: ['Set-Cookie', 'X-User'], sMaxage: 5 }]
+    ],
+    ['no-cache=Set-Cookie', [{ noCacheFields: ['Set-Cookie'] }]],
+    ['max-age=9999999999', [{ maxAge: 9999999999 }]],
+    ['mustRevalidate', ['must-revalidate']]
+  ] as const) {
     const [fromText, fromArray] = [text, directives].map(
       cacheControl => settle({ cacheControl, expires: 30 }).defaults
     )
-    t.deepEqual(fromText?.at(0), fromArray?.at(0))
-    t.deepEqual(fromText?.personal, fromArray?.personal)
-  })
-}
+    t.deepEqual(fromText?.at(0), fromArray?.at(0), text)
+    t.deepEqual(fromText?.personal, fromArray?.personal, text)
+  }
+})
 
 type Directives = Parameters<typeof cacheControlFields>[0]
 
 const NOW = Date.UTC(2020, 0, 1)
 const value = (...directives: Directives) => cacheControlFields(directives).fields[0]?.value
-const expiry = (lifetime: Lifetime | Date, ...directives: Directives) =>
-  expiryFields(lifetime, directives, NOW).fields.map(field => field.value)
 
-for (const [claim, directives, expected] of [
-  ['in their order', ['public', { maxAge: 600 }], 'public, max-age=600'],
-  ['names alone', ['private', 'no-cache', 'no-store'], 'private, no-cache, no-store'],
-  ['with underscores', ['must_revalidate'], 'must-revalidate'],
-  ['in camel case', ['mustRevalidate'], 'must-revalidate'],
-  ['as in the header', ['must-revalidate'], 'must-revalidate'],
-  ['an option with underscores', [{ max_age: 60 }], 'max-age=60'],
-  ['an option as in the header', [{ 'max-age': 60 }], 'max-age=60'],
-  [
-    'options in camel case',
-    [{ sMaxage: 1 }, { staleWhileRevalidate: 2 }],
-    's-maxage=1, stale-while-revalidate=2'
-  ],
-  [
-    'a flag may be an option; false and undefined write nothing',
-    [{ public: true, immutable: false, maxAge: undefined, noTransform: true }],
-    'public, no-transform'
-  ],
-  [
-    'a directive that is given twice has its last value',
-    ['public', { maxAge: 1 }, 'public', { max_age: 2 }],
-    'public, max-age=2'
-  ],
-  ['a string with a unit', [{ maxAge: '10m' }], 'max-age=600'],
-  [
-    'strings with units',
-    [{ maxAge: '1y', s_maxage: '2 weeks', 'stale-if-error': '1 day' }],
-    'max-age=31536000, s-maxage=1209600, stale-if-error=86400'
-  ],
-  [
-    'a lifetime beyond what caches must know is the longest of them',
-    [{ maxAge: '999999999 years', sMaxage: 2 ** 31 }],
-    'max-age=2147483647, s-maxage=2147483647'
-  ],
-  [
-    'must-understand needs no-store',
-    ['must-understand', 'no-store', { maxAge: '1h' }],
-    'must-understand, no-store, max-age=3600'
-  ],
-  ['the fields of private', [{ privateFields: ['Set-Cookie'] }], 'private="Set-Cookie"'],
-  ['the fields of no-cache', [{ 'no-cache-fields': ['A', 'B'] }], 'no-cache="A, B"'],
-  [
-    'an extension is a directive that is not in the RFCs',
-    [{ extension: { 'x-a': true, 'x-b': 7, 'x-c': 'edge', ext: '5x' } }],
-    'x-a, x-b=7, x-c=edge, ext=5x'
-  ],
-  ['shared cookies are no directive', ['public', { cookies: 'shared' }], 'public']
-] as const) {
-  test(`directives: ${claim}`, t => {
-    t.is(value(...(directives as Directives)), expected)
-  })
-}
+test('directives are written as in the header, in their order, however their names are spelled', t => {
+  for (const [expected, ...directives] of [
+    ['public, max-age=600', 'public', { maxAge: 600 }],
+    ['private, no-cache, no-store', 'private', 'no-cache', 'no-store'],
+    ...(['must_revalidate', 'mustRevalidate', 'must-revalidate'] as const).map(
+      name => ['must-revalidate', name] as const
+    ),
+    ['max-age=60', { max_age: 60 }],
+    ['max-age=60', { 'max-age': 60 }],
+    ['s-maxage=1, stale-while-revalidate=2', { sMaxage: 1 }, { staleWhileRevalidate: 2 }],
+    // A flag may be an option; false and undefined write nothing.
+    [
+      'public, no-transform',
+      { public: true, immutable: false, maxAge: undefined, noTransform: true }
+    ],
+    // The last value counts.
+    ['public, max-age=2', 'public', { maxAge: 1 }, 'public', { max_age: 2 }],
+    ['max-age=600', { maxAge: '10m' }],
+    [
+      'max-age=31536000, s-maxage=1209600, stale-if-error=86400',
+      { maxAge: '1y', s_maxage: '2 weeks', 'stale-if-error': '1 day' }
+    ],
+    // The longest lifetime that caches must know.
+    ['max-age=2147483647, s-maxage=2147483647', { maxAge: '999999999 years', sMaxage: 2 ** 31 }],
+    ['must-understand, no-store, max-age=3600', 'must-understand', 'no-store', { maxAge: '1h' }],
+    ['private="Set-Cookie"', { privateFields: ['Set-Cookie'] }],
+    ['no-cache="A, B"', { 'no-cache-fields': ['A', 'B'] }],
+    [
+      'x-a, x-b=7, x-c=edge, ext=5x',
+      { extension: { 'x-a': true, 'x-b': 7, 'x-c': 'edge', ext: '5x' } }
+    ],
+    ['public', 'public', { cookies: 'shared' }]
+  ] as const) {
+    t.is(value(...(directives as unknown as Directives)), expected)
+  }
+})
 
 const IN_SECONDS = /^max-age must be whole seconds/
 const CONTRADICTION = /contradict each other/
@@ -383,43 +342,45 @@ const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
   [{ public: 1 }, /public must be true or false, got 1/],
   [{ cookies: true }, /cookies must be 'shared'/]
 ]
-for (const [directive, message] of WRONG_DIRECTIVES) {
-  test(`${inspect(directive)} is rejected`, t => {
-    t.throws(() => value('public', directive as never), { instanceOf: TypeError, message })
-  })
-}
-
-test('a call without directives is rejected', t => {
+test('a wrong directive is rejected, and a call without any', t => {
+  for (const [directive, message] of WRONG_DIRECTIVES) {
+    const write = () => value('public', directive as never)
+    t.throws(write, { instanceOf: TypeError, message }, inspect(directive))
+  }
   t.throws(() => value(), { message: /at least one directive/ })
 })
 
 test('a lifetime is seconds, a duration or its end, and a max-age is kept', t => {
-  for (const [lifetime, directives, expires, expected] of [
-    [900, ['public', 'no-cache'], '00:15:00', 'public, no-cache, max-age=900'],
-    ['15m', ['public'], '00:15:00', 'public, max-age=900'],
-    [60, [{ maxAge: 300 }], '00:01:00', 'max-age=300'],
-    [new Date(NOW + 90_700), [], '00:01:30', 'max-age=90']
+  for (const [lifetime, directives, expires, cacheControl] of [
+    [900, ['public', 'no-cache'], 'Wed, 01 Jan 2020 00:15:00', 'public, no-cache, max-age=900'],
+    ['15m', ['public'], 'Wed, 01 Jan 2020 00:15:00', 'public, max-age=900'],
+    [60, [{ maxAge: 300 }], 'Wed, 01 Jan 2020 00:01:00', 'max-age=300'],
+    [new Date(NOW + 90_700), [], 'Wed, 01 Jan 2020 00:01:30', 'max-age=90'],
+    // One that is over, and those beyond what caches must support.
+    [new Date(0), [], 'Thu, 01 Jan 1970 00:00:00', 'max-age=0'],
+    ['1 year', [], 'Thu, 31 Dec 2020 00:00:00', 'max-age=31536000'],
+    ['100y', [], 'Mon, 19 Jan 2088 03:14:07', 'max-age=2147483647'],
+    [new Date(8e13), [], 'Thu, 05 Feb 4505 22:13:20', 'max-age=2147483647']
   ] as const) {
-    const fields = expiry(lifetime, ...(directives as Directives))
-    t.deepEqual(fields, [`Wed, 01 Jan 2020 ${expires} GMT`, expected])
+    const fields = expiryFields(lifetime, directives as unknown as Directives, NOW).fields
+    t.deepEqual(
+      fields.map(field => field.value),
+      [`${expires} GMT`, cacheControl]
+    )
   }
-})
-
-test('a lifetime that is over, and lifetimes beyond what caches must support', t => {
-  t.deepEqual(expiry(new Date(0)), ['Thu, 01 Jan 1970 00:00:00 GMT', 'max-age=0'])
-  t.deepEqual(expiry('1 year'), ['Thu, 31 Dec 2020 00:00:00 GMT', 'max-age=31536000'])
-  t.deepEqual(expiry('100y'), ['Mon, 19 Jan 2088 03:14:07 GMT', 'max-age=2147483647'])
-  t.deepEqual(expiry(new Date(8e13)), ['Thu, 05 Feb 4505 22:13:20 GMT', 'max-age=2147483647'])
 })
 
 test('what is not a lifetime, a target, and contradictions are rejected', t => {
-  const rejects = (message: RegExp, ...args: readonly unknown[]) =>
-    t.throws(() => expiry(...(args as [number])), { instanceOf: TypeError, message })
-  for (const wrong of [-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined]) {
-    rejects(/the lifetime must be/, wrong)
+  for (const [message, ...[lifetime, ...directives]] of [
+    ...[-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined].map(
+      wrong => [/the lifetime must be/, wrong] as const
+    ),
+    [/does not accept `target`/, 60, { target: 'CDN' }],
+    [CONTRADICTION, 60, 'no-store']
+  ] as const) {
+    const write = () => expiryFields(lifetime as Lifetime, directives as Directives, NOW)
+    t.throws(write, { instanceOf: TypeError, message })
   }
-  rejects(/does not accept `target`/, 60, { target: 'CDN' })
-  rejects(CONTRADICTION, 60, 'no-store')
 })
 
 test('versionOf must not be called for each request: the number of versions is limited', t => {

@@ -438,10 +438,7 @@ test('an app that compiles is published after a page, where public had no folder
 test('copies beside a file of any type are sent', async t => {
   const site = await makeSite(
     t,
-    {
-      '/public/scene.glb': 'x'.repeat(2000),
-      '/public/scene.glb.gz': gzipSync('x'.repeat(2000))
-    },
+    { '/public/scene.glb': 'x'.repeat(2000), '/public/scene.glb.gz': gzipSync('x'.repeat(2000)) },
     { env: 'production', apps: false }
   )
   const { headers } = await site.ask('/scene.glb', { headers: { 'Accept-Encoding': 'gzip' } })

@@ -17,10 +17,7 @@ const view = (ctx: Context) => {
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 
 test('a file in public is served with its bytes, length and type, one that is added after start too', async t => {
-  const site = await makeSite(t, {
-    '/public/logo.png': PNG,
-    '/public/a.html': '<p>é'
-  })
+  const site = await makeSite(t, { '/public/logo.png': PNG, '/public/a.html': '<p>é' })
   const png = await site.ask('/logo.png')
   t.is(png.status, 200)
   t.deepEqual(png.bytes, PNG)
