@@ -48,7 +48,7 @@ const failed = (path: string, call: string) => {
   return [500, page(`cannot publish ${path}: ${call} failed with EACCES; ${rights}`)]
 }
 
-test('what cannot be read or written is a 500 that names it, until it can be; others are still served', async t => {
+test('what cannot be read or written is a 500 that names it, until it can be', async t => {
   const root = makeProject(t, {
     'apps/web/assets/css/a.css': 'a{}',
     'apps/web/assets/css/b.css': 'b{}',
@@ -164,17 +164,15 @@ test('a directory that this process may not look into is an error at start that 
   }
 })
 
-test('a directory where the target belongs is a 500 that names it; one with the name of a source is not found', async t => {
+test('a directory where the target belongs is a 500 that names it, and one named as a source a 404', async t => {
   const site = await makeSite(t, {
-    'css/a.css': 'a{}',
-    'css/b.css/c.css': 'c{}',
-    'css/d.css.scss/e.css': 'e{}',
+    ...{ 'css/a.css': 'a{}', 'css/b.css/c.css': 'c{}', 'css/d.css.scss/e.css': 'e{}' },
     '/public/assets/a.css/keep.txt': 'keep'
   })
   const { status, text } = await site.ask('/assets/a.css')
   const reason = 'rename public/assets/a.css failed with EISDIR; a directory exists'
-  t.is(status, 500)
-  t.is(text, page(`cannot publish /assets/a.css: ${reason} where the file belongs`))
+  const told = page(`cannot publish /assets/a.css: ${reason} where the file belongs`)
+  t.deepEqual([status, text], [500, told])
   t.is(site.read('/public/assets/a.css/keep.txt'), 'keep')
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
   for (const path of ['/assets/b.css', '/assets/d.css', '/assets/d.css.scss']) {

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import type { Middleware } from 'koa'
 import { MOUNT, LAYERED, TOP } from '../../../lib/runtime/settings/table.ts'
 import type { MountOptions, KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { type AppSettings, settle } from '../../../lib/runtime/settings/settings.ts'
@@ -70,7 +69,7 @@ test('serve is on only with SERVE_STATIC_ASSETS=true, and the option overrides i
   }
 })
 
-test("an app's configure overrides the app, which overrides the top level's configure, which overrides the top level", t => {
+test("an app's configure comes before the app, the top level's configure, and the top level", t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   const layers: KoaAssetsOptions[] = [
     { integrity: 'sha256' },
@@ -87,25 +86,23 @@ test("an app's configure overrides the app, which overrides the top level's conf
 
 const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir)
 
-test("sources of the top level, configure and app are appended in that order, each once, relative to the app's directory", t => {
+test('sources of the top level, configure and app are joined in that order, each once', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))
   const at = (name: string) => join(root, name)
-  const topSources = [at('top')]
-  const configure = {
-    production: { sources: at('topConfigure') },
-    test: { sources: at('nowhere') }
-  }
   const web = {
     sources: ['more', at('app'), at('top')],
     configure: { production: { sources: [at('appConfigure'), at('app')] } }
   }
-  const options = { root, env: 'production', sources: topSources, configure, apps: { web } }
+  const configure = {
+    production: { sources: at('topConfigure') },
+    test: { sources: at('nowhere') }
+  }
+  const options = { root, env: 'production', sources: [at('top')], configure, apps: { web } }
   t.deepEqual(
     directoriesOf(webOf(options)),
     ['apps/web/assets', 'top', 'topConfigure', 'apps/web/more', 'app', 'appConfigure'].map(at)
   )
-  t.deepEqual(topSources, [at('top')])
 })
 
 test('a directory that is needed and cannot be used is an error at start, where it is read', t => {
@@ -136,7 +133,7 @@ test('a directory that is needed and cannot be used is an error at start, where 
   t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
 })
 
-test('settings are frozen; options, those of mounts too, are neither written to nor read again', t => {
+test('settings are frozen, and options are neither written to nor read again', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   const headers = { 'X-A': 'a' }
   const options = {
@@ -165,27 +162,24 @@ test('settings are frozen; options, those of mounts too, are neither written to 
 })
 
 test('every apps/<name> that has an assets folder is an app at its name, the longest prefix first', t => {
-  const root = makeProject(t, {
-    'apps/web/assets/a.css': '',
-    'apps/admin/assets/a.css': '',
-    'apps/api/server.js': '',
-    'apps/README.md': '',
-    'apps/.trash/assets/a.css': ''
-  })
-  const expected = [
-    ['admin', '/admin', '/assets/admin', join(root, 'apps/admin')],
-    ['web', '/', '/assets', join(root, 'apps/web')]
-  ]
+  const files = ['apps/web/assets/a.css', 'apps/admin/assets/a.css', 'apps/api/server.js']
+  const root = makeProject(
+    t,
+    Object.fromEntries([...files, 'apps/README.md', 'apps/.trash/assets/a.css'].map(at => [at, '']))
+  )
   for (const apps of [undefined, { web: {}, admin: {} }, { admin: {}, web: {} }]) {
     const settled = settle({ root, apps }, {}).apps
     t.deepEqual(
       settled.map(({ name, path, urlPrefix, dir }) => [name, path, urlPrefix, dir]),
-      expected
+      [
+        ['admin', '/admin', '/assets/admin', join(root, 'apps/admin')],
+        ['web', '/', '/assets', join(root, 'apps/web')]
+      ]
     )
   }
 })
 
-test('without apps/<name>/assets there is an app web, of a plain assets folder; a single app is at /', t => {
+test('without apps/<name>/assets there is an app web at /, of a plain assets folder', t => {
   const root = makeProject(t, { 'assets/a.css': '', 'more/b.css': '', 'apps/api/server.js': '' })
   const web = webOf({ root, sources: ['more'] })
   t.deepEqual([web.name, web.path, web.dir], ['web', '/', root])
@@ -196,7 +190,7 @@ test('without apps/<name>/assets there is an app web, of a plain assets folder; 
   t.like(webOf({ root: makeProject(t) }), { name: 'web', path: '/' })
 })
 
-test('there is a live channel only in development, and with serve; its options are settled once: absolute directories, hosts in lower case', t => {
+test('there is a live channel only in development and with serve, and its options are settled once', t => {
   const root = makeProject(t, { 'views/a.ejs': '' })
   for (const [isLive, options] of [
     [true, { serve: true }],
@@ -347,7 +341,7 @@ test('an unknown option, at any depth, is rejected with the nearest known name, 
   }
 })
 
-test('configure for a misspelled environment is rejected with the one that is meant, and other names are not', t => {
+test('configure for a misspelled environment is rejected with the one that is meant', t => {
   for (const [name, near] of [
     ['prodction', 'production'],
     ['Production', 'production'],
@@ -371,14 +365,12 @@ test('configure for a misspelled environment is rejected with the one that is me
 
 test('two apps with the same path are rejected, with the name of the other', t => {
   const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '', 'apps/c/x': '' })
-  for (const [apps, other] of [
-    [{ a: { path: '/x' }, b: { path: '/x/' } }, 'b'],
-    [{ a: { path: '/x' }, b: { path: '/y' }, c: { path: '/x' } }, 'c']
+  for (const [other, apps] of [
+    ['b', { a: { path: '/x' }, b: { path: '/x/' } }],
+    ['c', { a: { path: '/x' }, b: { path: '/y' }, c: { path: '/x' } }]
   ] as const) {
-    t.throws(start({ root, apps }), {
-      instanceOf: TypeError,
-      message: `path must be different from that of '${other}', got '/x' (apps.a.path)`
-    })
+    const message = `path must be different from that of '${other}', got '/x' (apps.a.path)`
+    t.throws(start({ root, apps }), { instanceOf: TypeError, message })
   }
 })
 
@@ -406,18 +398,13 @@ function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOption
 
 test('a path that is not canonical cannot be that of a mount, and each may be given once', t => {
   const paths = ['static', '', '/a//b', '/a/../b', '/.hidden', '/a\\b', '/a\0b', '/aux', '//a']
-  for (const path of paths) {
-    t.throws(settleIn(t, { [path]: 'dist' }), {
-      instanceOf: TypeError,
-      message: `mounts must be an object with URL paths such as '/static', got ${inspect(path)}`
-    })
+  const refuses = (given: readonly string[], reason: string) => {
+    const mounts = Object.fromEntries(given.map(path => [path, 'dist']))
+    const message = `mounts must be an object with ${reason}, got ${inspect(given.at(-1))}`
+    t.throws(settleIn(t, mounts), { instanceOf: TypeError, message })
   }
-  for (const path of ['/a', '/größe']) {
-    t.throws(settleIn(t, { [path]: 'dist', [`${path}/`]: 'dist' }), {
-      instanceOf: TypeError,
-      message: `mounts must be an object with each URL path once, got '${path}/'`
-    })
-  }
+  for (const path of paths) refuses([path], "URL paths such as '/static'")
+  for (const path of ['/a', '/größe']) refuses([path, `${path}/`], 'each URL path once')
 })
 
 const OTHER = 'everything in a mount is served: mount a directory of its own'
@@ -437,6 +424,13 @@ const EXPOSED: readonly Exposed[] = [
   ['node_modules/@scope', 'contains all installed packages']
 ]
 
+const LINKS = [
+  ['.', 'root-link'],
+  ['apps', 'apps-link'],
+  ['apps/web/assets/css', 'css-link'],
+  ['node_modules', 'modules-link'],
+  ['../packages/linked', 'node_modules/linked']
+] as const
 const EXPOSED_BY_LINKS: readonly Exposed[] = [
   ['root-link', "is the project's root, or contains it"],
   ['css-link', 'is inside the source directory apps/web/assets'],
@@ -464,7 +458,7 @@ async function isRefused(t: ExecutionContext, root: string, exposed: readonly Ex
   }
 }
 
-test('a mount or a public that would expose the project is an error at start, as is a mount that is no directory', async t => {
+test('a mount or a public that would expose the project is an error at start', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
   await isRefused(t, root, EXPOSED)
   t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
@@ -472,19 +466,11 @@ test('a mount or a public that would expose the project is an error at start, as
 
 test('a link that would expose the project is an error at start', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
-  for (const [to, link] of [
-    ['.', 'root-link'],
-    ['apps', 'apps-link'],
-    ['apps/web/assets/css', 'css-link'],
-    ['node_modules', 'modules-link'],
-    ['../packages/linked', 'node_modules/linked']
-  ] as const) {
-    symlinkSync(to, join(root, link))
-  }
+  for (const [to, link] of LINKS) symlinkSync(to, join(root, link))
   await isRefused(t, root, EXPOSED_BY_LINKS)
 })
 
-test('an installed package, or a directory in one, may be mounted, but not by a site that is itself installed', t => {
+test('an installed package, or a directory in one, may be mounted, but not by an installed site', t => {
   const root = makeProject(t, { ...PACKAGES, 'node_modules/site/other/package.json': '{}' })
   const mounting = (dir: string, root: string) =>
     startMounts({ root, env: 'production', mounts: { '/x': dir } })
@@ -500,7 +486,7 @@ function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) 
   return (path: string) => mounts[0]?.isImmutable?.(path)
 }
 
-test('immutable: true applies to all but pages, service workers and web app manifests; else it decides alone', t => {
+test('immutable: true applies to all but pages, service workers and web app manifests', t => {
   const isImmutable = immutableOf(t, true)
   for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a']) {
     t.true(isImmutable(`/x/${name}`), name)
@@ -515,7 +501,7 @@ test('immutable: true applies to all but pages, service workers and web app mani
   t.is(immutableOf(t, () => undefined)('/x/a.js'), undefined)
 })
 
-test('a RegExp matches each path from its beginning, even with the flags g and y or from another realm', t => {
+test('a RegExp matches each path from its beginning, even with flags or from another realm', t => {
   const foreign = runInNewContext('/-[0-9a-f]{8}\\./g') as RegExp
   for (const pattern of [/-[0-9a-f]{8}\./, /-[0-9a-f]{8}\./g, /\/x\/.*-[0-9a-f]{8}\./y, foreign]) {
     const isImmutable = immutableOf(t, pattern)
@@ -558,8 +544,6 @@ test('what a function returns is checked when it is called', t => {
   t.true(unsaid.every(value => value === undefined))
 })
 
-const HASH = '[0-9a-f]{32}'
-
 const FILES = {
   'stylesheets/app.css': 'a { background: url(logo.png) } b { background: url(/assets/logo.png) }',
   'images/logo.png': 'logo',
@@ -587,49 +571,40 @@ for (const mode of MODES) {
       t.is((await site.ask(url.slice('/shop'.length))).status, 200, url)
     }
     const stylesheet = await site.ask((await site.path('app.css')).slice('/shop'.length))
-    const url = `url\\(/shop/assets/logo-${HASH}\\.png\\)`
-    t.regex(stylesheet.text, new RegExp(`^a { background: ${url} } b { background: ${url} }$`))
+    const url = `url(${await site.path('logo.png')})`
+    t.is(stylesheet.text, `a { background: ${url} } b { background: ${url} }`)
     const script = await site.ask((await site.path('app.js')).slice('/shop'.length))
-    t.regex(script.text, new RegExp(`^import { go } from "/shop/assets/go-${HASH}\\.js"`))
+    t.true(script.text.startsWith(`import { go } from "${await site.path('go.js')}"`))
   })
 }
 
 test('base stands behind the host, and path() has it without', async t => {
-  const site = await makeFingerprinted(t, 'precompiled', FILES, {
-    base: '/shop',
-    host: 'https://cdn.example/'
-  })
-  const [url, path, tag] = JSON.parse(
-    await site.render(({ url, path, stylesheet }) =>
-      JSON.stringify([url('logo.png'), path('logo.png'), stylesheet('app')])
-    )
-  ) as [string, string, string]
-  t.regex(path, new RegExp(`^/shop/assets/logo-${HASH}\\.png$`))
-  t.is(url, `https://cdn.example${path}`)
+  const options = { base: '/shop', host: 'https://cdn.example/' }
+  const site = await makeFingerprinted(t, 'precompiled', FILES, options)
+  const path = await site.path('logo.png')
+  t.true(path.startsWith('/shop/assets/logo-'))
+  t.is(await site.render(({ url }) => url('logo.png')), `https://cdn.example${path}`)
+  const tag = await site.render(({ stylesheet }) => stylesheet('app'))
   t.regex(tag, /href="https:\/\/cdn\.example\/shop\/assets\/app-/)
 })
 
-test('plain names have base in stylesheets that are compiled on request', async t => {
-  const site = await makeSite(t, FILES, { base: '/shop', routes: pageOf })
+test('plain names in stylesheets and the redirect of a folder have base', async t => {
+  const site = await makeSite(
+    t,
+    { ...FILES, '/docs/guide/index.html': 'guide' },
+    {
+      ...{ base: '/shop', mounts: { '/docs': { dir: 'docs', index: 'index.html' } } },
+      routes(ctx) {
+        if (ctx.path === '/') ctx.body = ctx.assets.path('app.css')
+      }
+    }
+  )
   t.is((await site.ask('/')).text, '/shop/assets/app.css')
   const { text } = await site.ask('/assets/app.css')
   // As it is written, the first one leads to the image, wherever the stylesheet is.
   t.is(text, 'a { background: url(logo.png) } b { background: url(/shop/assets/logo.png) }')
-})
-
-const pageOf: Middleware = (ctx, next) => {
-  if (ctx.path !== '/') return next()
-  ctx.body = ctx.assets.path('app.css')
-  return undefined
-}
-
-test('a request for a folder is sent on to its URL with base', async t => {
-  const files = { '/docs/guide/index.html': 'guide' }
-  const mounts = { '/docs': { dir: 'docs', index: 'index.html' } }
-  const site = await makeSite(t, files, { base: '/shop', mounts })
   const { status, headers } = await site.ask('/docs/guide?page=2')
-  t.is(status, 301)
-  t.is(headers['location'], '/shop/docs/guide/?page=2')
+  t.deepEqual([status, headers['location']], [301, '/shop/docs/guide/?page=2'])
 })
 
 test('a base that is not the beginning of a path is an error at start', t => {
