@@ -62,15 +62,13 @@ test('with the clock set back a new manifest is read as soon as before', async t
 
 test('a folder of old files that is renamed into place of another is served with its compressed copies', async t => {
   const [old, next] = ['old '.repeat(200), 'next '.repeat(200)]
-  const site = await makeSite(
-    t,
-    {
-      ...{ '/public/css/a.css': old, '/public/css/a.css.gz': gzipSync(old) },
-      ...{ '/next/a.css': next, '/next/a.css.gz': gzipSync(next) },
-      ...{ '/next/new.css': next, '/next/new.css.gz': gzipSync(next) }
-    },
-    { ...PRODUCTION, apps: false, revalidate: 1 }
-  )
+  const folder = (at: string, name: string, text: string) => ({
+    [`${at}/${name}`]: text,
+    [`${at}/${name}.gz`]: gzipSync(text)
+  })
+  const files = { ...folder('/next', 'a.css', next), ...folder('/next', 'new.css', next) }
+  const options = { ...PRODUCTION, apps: false, revalidate: 1 } as const
+  const site = await makeSite(t, { ...files, ...folder('/public/css', 'a.css', old) }, options)
   const sent = async (name: string) => {
     const { headers, bytes } = await site.ask(name, { headers: { 'accept-encoding': 'gzip' } })
     return [headers['content-encoding'], bytes]

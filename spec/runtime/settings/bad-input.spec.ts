@@ -166,7 +166,9 @@ test('a directory that this process may not look into is an error at start that 
 
 test('a directory where the target belongs is a 500 that names it, and one named as a source a 404', async t => {
   const site = await makeSite(t, {
-    ...{ 'css/a.css': 'a{}', 'css/b.css/c.css': 'c{}', 'css/d.css.scss/e.css': 'e{}' },
+    'css/a.css': 'a{}',
+    'css/b.css/c.css': 'c{}',
+    'css/d.css.scss/e.css': 'e{}',
     '/public/assets/a.css/keep.txt': 'keep'
   })
   const { status, text } = await site.ask('/assets/a.css')

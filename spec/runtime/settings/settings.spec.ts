@@ -589,16 +589,14 @@ test('base stands behind the host, and path() has it without', async t => {
 })
 
 test('plain names in stylesheets and the redirect of a folder have base', async t => {
-  const site = await makeSite(
-    t,
-    { ...FILES, '/docs/guide/index.html': 'guide' },
-    {
-      ...{ base: '/shop', mounts: { '/docs': { dir: 'docs', index: 'index.html' } } },
-      routes(ctx) {
-        if (ctx.path === '/') ctx.body = ctx.assets.path('app.css')
-      }
+  const files = { ...FILES, '/docs/guide/index.html': 'guide' }
+  const site = await makeSite(t, files, {
+    base: '/shop',
+    mounts: { '/docs': { dir: 'docs', index: 'index.html' } },
+    routes(ctx) {
+      if (ctx.path === '/') ctx.body = ctx.assets.path('app.css')
     }
-  )
+  })
   t.is((await site.ask('/')).text, '/shop/assets/app.css')
   const { text } = await site.ask('/assets/app.css')
   // As it is written, the first one leads to the image, wherever the stylesheet is.
