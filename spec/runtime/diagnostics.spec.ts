@@ -74,7 +74,7 @@ const TEXT = 'x'.repeat(3000)
 
 const front = (_: unknown, next: () => Promise<unknown>) => next()
 
-test('each response with a file is reported, written to the connection or streamed, and given to Koa', async t => {
+test('each response with a file is reported, written to the connection, streamed or given to Koa', async t => {
   const maxFileBytes = 2999
   for (const options of [{}, { memory: { maxFileBytes } }, { front, memory: { maxFileBytes } }]) {
     const site = await makeSite(t, { '/public/a.txt': TEXT }, options)

@@ -58,7 +58,7 @@ for (const [what, nameOf] of Object.entries({
   'alike to their ends': (at: number) => `vendor/components/dist/file-${1e7 + at}.css`,
   'of random letters': (at: number) => `${digestOf(at).repeat(2).slice(0, 40)}.css`
 })) {
-  test(`${NAMES_IN_A_TREE} names ${what}, none of them near: a few times what it takes to digest them`, t => {
+  test(`${NAMES_IN_A_TREE} names ${what}, none near, take a few times what it takes to digest them`, t => {
     const names = Array.from({ length: NAMES_IN_A_TREE }, (_, at) => nameOf(at))
     const digesting = () => names.map(name => digestOf(name))
     for (const word of ['vendor/components/dist/file-abcdefgh.css', 'widgets/nothing/of-all.css']) {

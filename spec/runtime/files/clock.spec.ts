@@ -24,7 +24,7 @@ function setBack(t: ExecutionContext, by = HOUR): void {
 
 const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
 
-test('with the clock set back a changed file, and one that appears without an event, is seen as soon as before', async t => {
+test('with the clock set back a changed file, and one that appears, is seen as soon as before', async t => {
   const files = { 'public/a.txt': 'one', 'build/a.txt': 'one', 'public/deep/sub/x.txt': 'x' }
   const root = makeProject(t, files)
   const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })

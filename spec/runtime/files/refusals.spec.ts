@@ -68,15 +68,12 @@ function targetIn(manifest: string): string {
   return assets['/assets/app.css']?.target ?? ''
 }
 
-test('what a system refuses is passed over by precompile and on request, and told once for each kind of call', async t => {
+test('what a system refuses is passed over, and told once for each kind of call', async t => {
   const told: string[] = []
   tellRefusals(message => told.push(message))
   for (const code of CODES) {
-    const site = await makeSite(
-      t,
-      { 'css/app.css': 'a{}', 'sub/deep/logo.png': 'logo' },
-      { env: 'test' }
-    )
+    const files = { 'css/app.css': 'a{}', 'sub/deep/logo.png': 'logo' }
+    const site = await makeSite(t, files, { env: 'test' })
     const { root } = site
     // Modes have to be set.
     const umask = process.umask(0o077)
@@ -139,16 +136,15 @@ test('without hard links a lock has one holder, which is named, and is free once
   t.deepEqual(fs.readdirSync(directory), [])
 })
 
-test('a lock without an owner, as a process leaves it that was killed between two calls, is waited for, and then taken', async t => {
+test('a lock without an owner, as a process that was killed leaves it, is waited for, then taken', async t => {
   replaceCalls(t, refusing(KINDS.link, 'EPERM'))
   const directory = makeProject(t, { [NAME]: '' })
   const ago = Date.now() / 1000 - 9
   fs.utimesSync(join(directory, NAME), ago, ago)
   const said: string[] = []
   const held = await lock(directory, message => said.push(message))
-  t.deepEqual(said, [
-    'waiting a few seconds: another precompile (unknown) seems to have been killed'
-  ])
+  const waiting = 'waiting a few seconds: another precompile (unknown) seems to have been killed'
+  t.deepEqual(said, [waiting])
   t.is(fs.readFileSync(join(directory, NAME), 'utf8'), OWNER)
   await held.release()
   t.deepEqual(fs.readdirSync(directory), [])

@@ -60,15 +60,9 @@ const PERMISSION = [
 ]
 const PROJECT = process.cwd()
 // What compiles TypeScript starts a process, and asks for a folder in capitals.
-const LOADING =
-  LOADER.length === 0
-    ? []
-    : [
-        ...LOADER,
-        '--allow-child-process',
-        '--allow-worker',
-        `--allow-fs-read=${PROJECT.toUpperCase()}`
-      ]
+const COMPILING = ['--allow-child-process', '--allow-worker']
+COMPILING.push(`--allow-fs-read=${PROJECT.toUpperCase()}`)
+const LOADING = LOADER.length === 0 ? [] : [...LOADER, ...COMPILING]
 
 test('files are served without /proc under the permission model, and links are still checked', async t => {
   const outside = makeProject(t, { 'secret.txt': 'secret' })
@@ -91,18 +85,7 @@ test('files are served without /proc under the permission model, and links are s
   })
   const [told] = (await once(child, 'message')) as [{ answers: Answer[]; errors: string[] }]
   await once(child, 'exit')
-  t.deepEqual(
-    told.answers.map(({ status, text }) => [status, text.length]),
-    [
-      [200, 3],
-      [200, 6],
-      [200, 7],
-      [200, 2_000_000],
-      [200, 7],
-      [404, 9],
-      [404, 9],
-      [404, 9]
-    ]
-  )
+  const sizes = told.answers.map(({ status, text }) => (status === 200 ? text.length : status))
+  t.deepEqual(sizes, [3, 6, 7, 2_000_000, 7, 404, 404, 404])
   t.deepEqual(told.errors, [])
 })
