@@ -22,6 +22,7 @@ import {
   type SiteOptions
 } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
+import { words } from '../../support/texts.ts'
 import { ENVIRONMENTS, passOn, WAYS } from '../../support/ways.ts'
 import { isWindows } from '../../support/windows.ts'
 
@@ -122,16 +123,11 @@ const headersOf = (name: string, values: readonly string[], more = {}) =>
   values.map(value => ({ [name]: value, ...more }))
 // `{etag}` stands for the tag that the site sends with this representation.
 const TAGS = ['{etag}', 'W/{etag}', '"x", {etag} , "y"', '"x"', '*', '', '"x{etag}']
-const DATES = [
-  DATE,
-  BEFORE,
-  'Thu, 14 Nov 2999 22:13:20 GMT',
-  'Tuesday, 14-Nov-23 22:13:20 GMT',
-  '?'
-]
-const RANGES = '0-3 -3 -3000 4- 8-99999999999999999999 1000- -0 0-1,3-4 - 5-2'
-  .split(' ')
-  .map(r => `bytes=${r}`)
+const AFTER = 'Thu, 14 Nov 2999 22:13:20 GMT'
+const DATES = [DATE, BEFORE, AFTER, 'Tuesday, 14-Nov-23 22:13:20 GMT', '?']
+const RANGES = words('0-3 -3 -3000 4- 8-99999999999999999999 1000- -0 0-1,3-4 - 5-2').map(
+  range => `bytes=${range}`
+)
 const CODINGS = [
   ...['br', 'gzip', 'br;q=0.1, gzip;q=1', 'gzip;q=0', '*', 'br;q=0, *', '*;q=0', 'identity'],
   ...['GZIP', 'x-gzip', 'gzip;q=nonsense', '', 'zstd']
@@ -212,27 +208,17 @@ function drawn(seed: number): Request[] {
   })
 }
 
-const STATUSES = [200, 204, 206, 301, 304, 400, 404, 405, 410, 412, 416, 500]
-
-const EDITED = ['/a.css', '/static/app.js', '/static/new.js', '/build/v.txt'].concat(
-  '/assets/source.css',
-  '/up/a.txt'
+const EDITED = words(
+  '/a.css /static/app.js /static/new.js /build/v.txt /assets/source.css /up/a.txt'
 )
 
-type Edits = Readonly<Record<string, (root: string) => void>>
-
-const LINKS: Edits = isWindows
-  ? {}
-  : {
-      'a link that leads elsewhere': root => leadLink(join(root, 'current'), 'builds/2'),
-      'a link that leads out': root => leadLink(join(root, 'current'), '..')
-    }
+const lead = isWindows ? () => undefined : leadLink
 
 /** What happens to the files while the sites run; each time the paths above are asked for. */
-const EDITS: Edits = {
+const EDITS: Readonly<Record<string, (root: string) => void>> = {
   'a file that is added': root => writeFiles(root, { 'build/app/new.js': 'one' }),
   'one that is replaced': root => writeFiles(root, { 'build/app/new.js': 'two' }),
-  'one of the same size and mtime': root => {
+  'one of the same size and mtime'(root) {
     writeFiles(root, { 'build/next.js': 'old' })
     utimesSync(join(root, 'build/next.js'), THEN, THEN)
     renameSync(join(root, 'build/next.js'), join(root, 'build/app/new.js'))
@@ -245,7 +231,8 @@ const EDITS: Edits = {
   'a target that is removed': root =>
     rmSync(join(root, 'public/assets/source.css'), { force: true }),
   'a directory that is made': root => writeFiles(root, { 'data/uploads/a.txt': 'up' }),
-  ...LINKS,
+  'a link that leads elsewhere': root => lead(join(root, 'current'), 'builds/2'),
+  'a link that leads out': root => lead(join(root, 'current'), '..'),
   'a mount that is gone': root => renameSync(join(root, 'build/app'), join(root, 'build/old')),
   'a mount that comes back': root => renameSync(join(root, 'build/old'), join(root, 'build/app'))
 }
@@ -253,7 +240,7 @@ const EDITS: Edits = {
 for (const [where, environment] of ENVIRONMENTS) {
   test(`every way of sending gives the same responses, also after edits, ${where}`, async t => {
     const root = makeProject(t, FILES)
-    if (!isWindows) leadLink(join(root, 'current'), 'builds/1')
+    lead(join(root, 'current'), 'builds/1')
     for (const path of Object.keys(FILES)) utimesSync(join(root, path), THEN, THEN)
     const sites = await Promise.all(
       ALL.filter((_, at) => at % cases(3, 1) === 0).map(async ([way, options]) => ({
@@ -276,11 +263,8 @@ for (const [where, environment] of ENVIRONMENTS) {
       )
     }
     for (const asked of REQUESTS) await check(asked)
-    t.deepEqual(
-      [...statuses].toSorted((a, b) => a - b),
-      STATUSES,
-      'every kind of response is in the table'
-    )
+    const seen = [...statuses].toSorted((a, b) => a - b)
+    t.deepEqual(seen, [200, 204, 206, 301, 304, 400, 404, 405, 410, 412, 416, 500])
     const seed = Date.now()
     await inParallel(drawn(seed), 8, asked => check(asked, `seed ${seed}`))
     for (const [when, edit] of Object.entries(EDITS)) {
@@ -310,11 +294,10 @@ async function makeAsked(t: ExecutionContext, { isHttp2 = false, ...options }: W
     const { etag = '' } = JSON.stringify(headers).includes('{etag}')
       ? (await send(path, { headers: negotiated })).headers
       : {}
-    const own = Object.entries(headers).map(([name, value]) => [
-      name,
-      String(value).replace('{etag}', etag)
-    ])
-    return comparable(await send(path, { method, headers: Object.fromEntries(own) }), etag)
+    const own = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, String(value).replace('{etag}', etag)])
+    )
+    return comparable(await send(path, { method, headers: own }), etag)
   }
   return { ask, errors: site.errors, hasHead: !isHttp2 || options.koa === undefined }
 }

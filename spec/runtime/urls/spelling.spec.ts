@@ -9,6 +9,7 @@ import {
 } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { growsInProportion } from '../../support/cost.ts'
+import { words } from '../../support/texts.ts'
 
 const DIGEST = '0123456789abcdef0123456789abcdef'
 
@@ -33,16 +34,9 @@ test('a fingerprint is put in front of the last extension, once, and found again
     t.deepEqual(splitFingerprint(printed), { name, digest: DIGEST })
     t.is(withFingerprint(printed, DIGEST), printed, 'it bears it already')
   }
-  for (const name of [
-    'app.css',
-    `app-${DIGEST.slice(1)}.css`,
-    `app-0${DIGEST}.css`,
-    `app-${DIGEST.toUpperCase()}.css`,
-    `app${DIGEST}.css`,
-    `app.css-${DIGEST}.d/x.css`
-  ]) {
-    t.is(splitFingerprint(name), undefined, name)
-  }
+  const others = words(`app.css app-${DIGEST.slice(1)}.css app-0${DIGEST}.css app${DIGEST}.css
+    app-${DIGEST.toUpperCase()}.css app.css-${DIGEST}.d/x.css`)
+  for (const name of others) t.is(splitFingerprint(name), undefined, name)
 })
 
 test('every name can be recovered from its fingerprinted form', t => {
@@ -64,14 +58,12 @@ const star = (path: string) => {
 }
 
 test('a fingerprint is what precedes the last extension', t => {
-  t.deepEqual(withoutFingerprint(`/assets/a/app-${DIGEST}.css`), {
-    before: '/assets/a/app-',
-    after: '.css'
-  })
-  t.deepEqual(withoutFingerprint(`/assets/LICENSE-${DIGEST}`), {
-    before: '/assets/LICENSE-',
-    after: ''
-  })
+  for (const [before, after] of [
+    ['/assets/a/app-', '.css'],
+    ['/assets/LICENSE-', '']
+  ] as const) {
+    t.deepEqual(withoutFingerprint(before + DIGEST + after), { before, after })
+  }
   for (const path of ['/assets/app.css', `/assets/${DIGEST}.css`, `/a-${DIGEST}.css/app.css`]) {
     t.is(withoutFingerprint(path), undefined, path)
   }
@@ -98,19 +90,14 @@ test('the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parcel and N
 })
 
 test('a name without a hash, or with nothing but a hash, has no pattern', t => {
-  for (const path of [
-    ...['/app.js', '/jquery.min.js', '/3f9a1c2b.js', `/${DIGEST}.js`, '/a-3f9a1c2b/app.js'],
-    ...['/component.module.css', '/LICENSE-3f9a1c2b', '/']
-  ]) {
-    t.is(star(path), undefined, path)
-  }
+  const paths = words(`/app.js /jquery.min.js /3f9a1c2b.js /${DIGEST}.js /a-3f9a1c2b/app.js
+    /component.module.css /LICENSE-3f9a1c2b /`)
+  for (const path of paths) t.is(star(path), undefined, path)
 })
 
 test('a path of any length is read in linear time', t => {
   for (const part of ['a-', '-', 'a.', '.', 'a1', '-a.b']) {
-    t.true(
-      growsInProportion(8192, count => star(`/${part.repeat(count)}!`)),
-      part
-    )
+    const read = (count: number) => star(`/${part.repeat(count)}!`)
+    t.true(growsInProportion(8192, read), part)
   }
 })
