@@ -362,7 +362,7 @@ test('a lifetime is seconds, a duration or its end, and a max-age is kept', t =>
     ['100y', [], 'Mon, 19 Jan 2088 03:14:07', 'max-age=2147483647'],
     [new Date(8e13), [], 'Thu, 05 Feb 4505 22:13:20', 'max-age=2147483647']
   ] as const) {
-    const fields = expiryFields(lifetime, directives as unknown as Directives, NOW).fields
+    const fields = expiryFields(lifetime, directives, NOW).fields
     t.deepEqual(
       fields.map(field => field.value),
       [`${expires} GMT`, cacheControl]
@@ -378,7 +378,7 @@ test('what is not a lifetime, a target, and contradictions are rejected', t => {
     [/does not accept `target`/, 60, { target: 'CDN' }],
     [CONTRADICTION, 60, 'no-store']
   ] as const) {
-    const write = () => expiryFields(lifetime as Lifetime, directives as Directives, NOW)
+    const write = () => expiryFields(lifetime as Lifetime, directives, NOW)
     t.throws(write, { instanceOf: TypeError, message })
   }
 })

@@ -140,17 +140,14 @@ test('every accepted group reads back unchanged', t => {
 
 test('a response may have 32 groups of 32 printable characters, and no more', t => {
   for (const wrong of ['', 'a\nb', 'a\0', '\x7f', 'bücher', '書', 'a'.repeat(33), 7, undefined]) {
-    t.throws(() => formatGroups(['books', wrong as string]), {
-      instanceOf: TypeError,
-      message: /^a cache group must be 1 to 32 printable ASCII characters, got /
-    })
+    const message = /^a cache group must be 1 to 32 printable ASCII characters, got /
+    const write = () => formatGroups(['books', wrong as string])
+    t.throws(write, { instanceOf: TypeError, message })
   }
   const groups = Array.from({ length: 33 }, (_, at) => String(at))
   t.is(formatGroups(groups.slice(1)).split(', ').length, 32)
-  t.throws(() => formatGroups(groups), {
-    instanceOf: TypeError,
-    message: 'a response may have 32 cache groups, which every cache supports, got 33'
-  })
+  const message = 'a response may have 32 cache groups, which every cache supports, got 33'
+  t.throws(() => formatGroups(groups), { instanceOf: TypeError, message })
 })
 
 test('tags are separated by commas, keys by spaces, which a group cannot contain', t => {
@@ -163,10 +160,9 @@ test('tags are separated by commas, keys by spaces, which a group cannot contain
     t.is(formatKeys(header, ['book-7', 'books']), expected)
   }
   for (const wrong of ['my books', 'a,b', ' ']) {
-    t.throws(() => formatKeys('Cache-Tag', ['books', wrong]), {
-      instanceOf: TypeError,
-      message: `a cache group must be without blanks and commas, which separate Cache-Tag, got '${wrong}'`
-    })
+    const message = `a cache group must be without blanks and commas, which separate Cache-Tag, got '${wrong}'`
+    const write = () => formatKeys('Cache-Tag', ['books', wrong])
+    t.throws(write, { instanceOf: TypeError, message })
   }
 })
 
@@ -186,10 +182,7 @@ test('a name or a value is accepted exactly where Node accepts it', t => {
   const same = (given: string) =>
     TOKEN.test(given) === accepts(() => validateHeaderName(given)) &&
     isFieldValue(given) === accepts(() => validateHeaderValue('X-A', given))
-  t.deepEqual(
-    ['', ...characters].filter(character => !same(character)),
-    []
-  )
+  for (const character of ['', ...characters]) t.true(same(character), character)
   t.notThrows(() => fc.assert(fc.property(text, same), { numRuns: cases(300, 2000) }))
   for (const value of [1, null, undefined, ['a'], {}]) t.false(isFieldValue(value))
 })

@@ -430,9 +430,9 @@ test('by default a file of a mount that was overwritten is served with its new b
 })
 
 test('links in a mount follow its own `symlinks`, else that of the top level', async t => {
-  const root = makeProject(t, { 'build/app/logo.png': 'logo', 'build/secret.js': 'secret' })
+  const root = makeProject(t, { 'build/app/logo.png': 'logo', 'build/app-secret/app.js': 'secret' })
   symlinkSync('logo.png', join(root, 'build/app/inside.png'))
-  symlinkSync('../secret.js', join(root, 'build/app/out.js'))
+  symlinkSync('../app-secret/app.js', join(root, 'build/app/out.js'))
   for (const [top, own, inside, out] of [
     [undefined, undefined, 'logo', 404],
     [undefined, 'deny', 404, 404],
