@@ -86,6 +86,22 @@ test('what was not edited is not compiled again, even with imports', async t => 
   t.is(calls.length, 2)
 })
 
+test('with fingerprints a request compiles what is broken once, and nothing else again', async t => {
+  const { calls, compiler } = makeCounter()
+  const files = { 's/broken.css.inc': 'import gone.txt\n', 's/good.css.inc': 'a{}' }
+  const site = await makeSite(t, files, { compilers: [compiler], fingerprint: true })
+  t.is((await site.ask('/assets/good.css')).status, 200)
+  t.is(calls.splice(0).length, 2)
+  for (const [path, expected] of [
+    ['/assets/broken.css', 500],
+    ['/assets/good.css', 200],
+    ['/a-page', 404]
+  ] as const) {
+    t.is((await site.ask(path)).status, expected)
+    t.deepEqual(calls.splice(0), [site.at('s/broken.css.inc')], path)
+  }
+})
+
 const now = Date.now
 for (const fingerprint of [false, true]) {
   for (const late of [0, 3_600_000]) {

@@ -210,6 +210,26 @@ test('names in pages that have a source do not list all sources again', async t 
   t.true(times < 5, `${times} times`)
 })
 
+for (const [from, to, at, apps] of [
+  ['its app', 'web', '', { web: {} }],
+  ['an app that is not compiled', 'admin', 'admin/', { web: { compile: false }, admin: {} }]
+] as const) {
+  test(`a page of ${from} finds a stylesheet that moved to another folder`, async t => {
+    const routes: Middleware = ctx => {
+      if (ctx.path === '/') ctx.body = ctx.assets.stylesheet(`${at}theme`)
+    }
+    const files = { 'app.css': '', [`/apps/${to}/assets/css/old/theme.css`]: '' }
+    const site = await makeSite(t, files, { env: 'test', apps, routes })
+    const folder = site.at(`/apps/${to}/assets/css`)
+    for (const name of ['old', 'new']) {
+      renameSync(join(folder, 'old'), join(folder, name))
+      const path = `/assets/${at}${name}/theme.css`
+      t.is((await site.ask(path)).status, 200)
+      t.regex((await site.ask('/')).text, new RegExp(`"${path}"`))
+    }
+  })
+}
+
 test('of a source directory in another one, a reference finds the file that is beside it', async t => {
   const { ask } = await makeSite(
     t,
