@@ -20,13 +20,7 @@ test('what Less has read is followed, but not what it has fetched', async t => {
   const theme = resolvePath('/theme.less')
   const imports = [theme, 'https://example.org/theme.less']
   const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
-  const input = {
-    code: '',
-    bytes: Buffer.of(),
-    path: '/app.css.less',
-    loadPaths: [],
-    env: 'test'
-  }
+  const input = { code: '', bytes: Buffer.of(), path: '/app.css.less', loadPaths: [], env: 'test' }
   const { dependencies } = await compileLess(less as unknown as LessModule, input)
   t.deepEqual(dependencies, [theme])
 })

@@ -14,43 +14,80 @@ import { anyText } from '../../support/texts.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { lexer } from '../../support/ready.ts'
 
-/** The text with every reference replaced by `/<its path>`. */
-function replaced(text: string, type: 'css' | 'js' = 'css'): string {
+/** The text with the URL of its path in the place of each reference. */
+function replaced(
+  text: string,
+  type: 'css' | 'js',
+  urlOf: (path: string) => string | undefined = path => `/${path}`
+): string {
   const references = findReferences(type, text)
-  return replaceReferences(
-    text,
-    references,
-    references.map(({ path }) => `/${path}`)
-  )
+  const urls = references.map(({ path }) => urlOf(path))
+  return replaceReferences(text, references, urls)
 }
 
-// `^` is where a path begins.
-for (const marked of [
-  'a { b: url(^x.png) }',
-  'a{b:url(\n  ^x.png\n)}',
-  'a{b:url("^x.png")}',
-  'a{b:URL(^../i/x.png)}',
-  'a{b:url(^x.eot?#iefix), url(^sprite.svg#id), url(^x.png?v=1&w=2#y)}',
-  '@import "^x.css";',
-  '@import url(^x.css);',
-  '@import url("^x.css") layer(base) print;',
-  '@import "^x.css" layer(a.b) supports(display: grid) screen;',
-  '@IMPORT/**/"^x.css";',
-  '@charset "utf-8";@import "^x.css";',
-  'a{b:image-set("^a.png" 1x, url(^b.png) 2x)}',
-  'a{b:-webkit-image-set("^a.png" 1x, "^b.png" type("image/png") 2x)}',
-  '@font-face{src:local("X"),url(^x.woff2) format("woff2")}',
-  'a{mask:url(^m.svg) /* url(no.svg) */, url(^n.svg)}',
-  'a{--x:url(^x.png)}',
-  'a{b:c}/*# sourceMappingURL=^a.css.map */',
-  'a{b:c}\n/*@ sourceMappingURL=^a.css.map*/',
-  'a{b:"("}c{d:url(^x.png)}',
-  'a{b:\\66oo(1)}@import "^x.css";',
-  '.a\\:url\\(b{c:url(^x.png)}'
-]) {
-  test(`in CSS: ${JSON.stringify(marked)}`, t => {
-    t.is(replaced(marked.replaceAll('^', '')), marked.replaceAll('^', '/'))
-  })
+/** `^` is where the path of a reference begins; what has none is left alone. */
+const TEXTS = {
+  css: [
+    'a { b: url(^x.png) }',
+    'a{b:url(\n  ^x.png\n)}',
+    'a{b:url("^x.png")}',
+    'a{b:URL(^../i/x.png)}',
+    'a{b:url(^x.eot?#iefix), url(^sprite.svg#id), url(^x.png?v=1&w=2#y)}',
+    '@import "^x.css";',
+    '@import url(^x.css);',
+    '@import url("^x.css") layer(base) print;',
+    '@import "^x.css" layer(a.b) supports(display: grid) screen;',
+    '@IMPORT/**/"^x.css";',
+    '@charset "utf-8";@import "^x.css";',
+    'a{b:image-set("^a.png" 1x, url(^b.png) 2x)}',
+    'a{b:-webkit-image-set("^a.png" 1x, "^b.png" type("image/png") 2x)}',
+    '@font-face{src:local("X"),url(^x.woff2) format("woff2")}',
+    'a{mask:url(^m.svg) /* url(no.svg) */, url(^n.svg)}',
+    'a{--x:url(^x.png)}',
+    'a{b:c}/*# sourceMappingURL=^a.css.map */',
+    'a{b:c}\n/*@ sourceMappingURL=^a.css.map*/',
+    'a{b:"("}c{d:url(^x.png)}',
+    'a{b:\\66oo(1)}@import "^x.css";',
+    '.a\\:url\\(b{c:url(^x.png)}',
+    'a{b:url(data:image/png;base64,AAAA)}',
+    'a{b:url("data:image/svg+xml,<svg fill=\'url(#a)\'>")}',
+    'a{b:url(https://x.example/y.png), url(//x.example/y.png), url(about:blank)}',
+    'a{b:url(#fragment), url(), url(""), url(?v=1)}',
+    '/* url(x.png) @import "x.css" */',
+    '/* unclosed url(x.png)',
+    'a{content:"url(x.png)" \'@import "x.css"\' "\\"url(x.png)"}',
+    'a{b:my-url(x.png) curl(x.png)}',
+    'a{b:url(x y.png)}',
+    'a{b:url(x"y.png)}',
+    'a{b:format("woff2") local("X") attr("x")}',
+    '@media "x.css" { }',
+    '@namespace "http://www.w3.org/2000/svg";',
+    '@import;"x.css"',
+    '//# sourceMappingURL=a.css.map',
+    'a[href="x.css"]{}',
+    'a{b:url(x.png',
+    ''
+  ],
+  js: [
+    'a()\n//# sourceMappingURL=^a.js.map\n',
+    '//@ sourceMappingURL=^a.js.map',
+    'a()\r\n//# sourceMappingURL=^a.js.map\r\n',
+    '//# sourceMappingURL=data:application/json,{}',
+    '//# sourceMappingURL=https://x.example/a.js.map',
+    'let a = "//# sourceMappingURL=a.js.map"',
+    'import "./b.js"; fetch("url(x.png)")',
+    '/*# sourceMappingURL=a.js.map */'
+  ]
+} as const
+
+for (const type of ['css', 'js'] as const) {
+  for (const marked of TEXTS[type]) {
+    test(`in ${type}: ${JSON.stringify(marked)}`, t => {
+      const text = marked.replaceAll('^', '')
+      t.is(findReferences(type, text).length, marked.split('^').length - 1)
+      t.is(replaced(text, type), marked.replaceAll('^', '/'))
+    })
+  }
 }
 
 for (const [written, becomes] of [
@@ -62,47 +99,7 @@ for (const [written, becomes] of [
   ['url(x\\29 y.png)', 'url("/x)y.png")']
 ] as const) {
   test(`in CSS, with quotes or escapes: ${written}`, t => {
-    t.is(replaced(`a{b:${written}}`), `a{b:${becomes}}`)
-  })
-}
-
-for (const text of [
-  'a{b:url(data:image/png;base64,AAAA)}',
-  'a{b:url("data:image/svg+xml,<svg fill=\'url(#a)\'>")}',
-  'a{b:url(https://x.example/y.png), url(//x.example/y.png), url(about:blank)}',
-  'a{b:url(#fragment), url(), url(""), url(?v=1)}',
-  '/* url(x.png) @import "x.css" */',
-  '/* unclosed url(x.png)',
-  'a{content:"url(x.png)" \'@import "x.css"\' "\\"url(x.png)"}',
-  'a{b:my-url(x.png) curl(x.png)}',
-  'a{b:url(x y.png)}',
-  'a{b:url(x"y.png)}',
-  'a{b:format("woff2") local("X") attr("x")}',
-  '@media "x.css" { }',
-  '@namespace "http://www.w3.org/2000/svg";',
-  '@import;"x.css"',
-  '//# sourceMappingURL=a.css.map',
-  'a[href="x.css"]{}',
-  'a{b:url(x.png',
-  ''
-]) {
-  test(`left alone in CSS: ${JSON.stringify(text)}`, t => {
-    t.deepEqual(findReferences('css', text), [])
-  })
-}
-
-for (const [written, becomes] of [
-  ['a()\n//# sourceMappingURL=a.js.map\n', 'a()\n//# sourceMappingURL=/a.js.map\n'],
-  ['//@ sourceMappingURL=a.js.map', '//@ sourceMappingURL=/a.js.map'],
-  ['a()\r\n//# sourceMappingURL=a.js.map\r\n', 'a()\r\n//# sourceMappingURL=/a.js.map\r\n'],
-  ['//# sourceMappingURL=data:application/json,{}', undefined],
-  ['//# sourceMappingURL=https://x.example/a.js.map', undefined],
-  ['let a = "//# sourceMappingURL=a.js.map"', undefined],
-  ['import "./b.js"; fetch("url(x.png)")', undefined],
-  ['/*# sourceMappingURL=a.js.map */', undefined]
-] as const) {
-  test(`in a script: ${JSON.stringify(written)} ${becomes ? 'is rewritten' : 'is left alone'}`, t => {
-    t.is(replaced(written, 'js'), becomes ?? written)
+    t.is(replaced(`a{b:${written}}`, 'css'), `a{b:${becomes}}`)
   })
 }
 
@@ -127,7 +124,7 @@ for (const [what, piece, before = '', after = ''] of [
   })
 }
 
-test('a missing reference is a warning, once, with its line and column in the file where it was written', async t => {
+test('a missing reference is a warning, once, with its place in the file where it was written', async t => {
   const site = await makeSite(t, {
     'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png) url(data:x)\n}',
     'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
@@ -150,16 +147,9 @@ test('a missing reference is a warning, once, with its line and column in the fi
 })
 
 test('a reference to what stayed in public, where the stylesheet was, is told how to reach it', async t => {
-  const site = await makeSite(
-    t,
-    {
-      'css/moved.css':
-        '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }',
-      '/public/css/stayed.css': '',
-      '/public/images/stayed.png': ''
-    },
-    { base: '/shop' }
-  )
+  const css = '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }'
+  const stayed = { '/public/css/stayed.css': '', '/public/images/stayed.png': '' }
+  const site = await makeSite(t, { 'css/moved.css': css, ...stayed }, { base: '/shop' })
   await site.ask('/assets/moved.css')
   const warning = (place: string, path: string, at: string) =>
     `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is no ` +
@@ -170,13 +160,12 @@ test('a reference to what stayed in public, where the stylesheet was, is told ho
   ])
 })
 
-test("with missing: 'ignore' nothing is reported, on request and in precompile, with 'warn' it is once, and with 'error' it is an error", async t => {
+test("missing references are left with missing: 'ignore', warned of with 'warn', errors with 'error'", async t => {
   const css = 'a{b:url(quiet.png)}'
   const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })
   t.is((await site.ask('/assets/quiet.css')).text, css)
-  const { warnings, assets } = await run({ root: site.root, missing: 'ignore' })
-  t.is(assets, 1)
-  t.deepEqual([...warnings, ...warningsAbout('quiet')], [])
+  t.like(await run({ root: site.root, missing: 'ignore' }), { assets: 1, warnings: [] })
+  t.deepEqual(warningsAbout('quiet'), [])
   const where = 'apps/web/assets/css/quiet.css:1:9 refers to quiet.png, which was not found'
   t.deepEqual((await run({ root: site.root, missing: 'warn' })).warnings, [where])
   const strict = await makeSite(t, {}, { root: site.root, missing: 'error' })
@@ -198,13 +187,10 @@ test('references in a stylesheet that is not UTF-8 are rewritten, and everything
   for (const name of ['little.css', 'big.css', 'latin.css']) {
     const sent = (await site.ask(`/assets/${name}`)).bytes
     const built = readPublic(root, targetOf(root, `/assets/${name}`))
-    for (const [bytes, url] of [
-      [sent, '/assets/logo.svg'],
-      [built, targetOf(root, '/assets/logo.svg')]
-    ] as const) {
-      const text = bytes.toString(name === 'latin.css' ? 'latin1' : 'utf8')
-      t.is(text, css.replace('../images/logo.svg', url), name)
-    }
+    const encoding = name === 'latin.css' ? 'latin1' : 'utf8'
+    const expected = (url: string) => css.replace('../images/logo.svg', url)
+    t.is(sent.toString(encoding), expected('/assets/logo.svg'), name)
+    t.is(built.toString(encoding), expected(targetOf(root, '/assets/logo.svg')), name)
   }
 })
 
@@ -222,11 +208,7 @@ const always = (title: string, holds: (text: string) => boolean, given = texts) 
   })
 
 always('references that are not replaced leave the text as it was', text =>
-  (['css', 'js'] as const).every(type => {
-    const references = findReferences(type, text)
-    const none = references.map(() => undefined)
-    return replaceReferences(text, references, none) === text
-  })
+  (['css', 'js'] as const).every(type => replaced(text, type, () => undefined) === text)
 )
 
 always(
@@ -238,18 +220,13 @@ always(
 )
 
 always('replacing references with their own URLs changes nothing, after the first time', text => {
-  const once = withOwnPaths(text)
-  return withOwnPaths(once) === once
-})
-
-function withOwnPaths(text: string): string {
-  const references = findReferences('css', text)
-  const urls = references.map(({ path }) => {
+  const ownUrl = (path: string) => {
     const decoded = decodeIfValid(path)
     return decoded === undefined ? path : encodeURI(decoded)
-  })
-  return replaceReferences(text, references, urls)
-}
+  }
+  const once = replaced(text, 'css', ownUrl)
+  return replaced(once, 'css', ownUrl) === once
+})
 
 test('text between references stays, whatever they refer to', t => {
   const names = integer({ min: 1, max: 999 }).map(n => `i/${n}.png`)
