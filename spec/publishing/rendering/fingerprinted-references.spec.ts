@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { encode } from '@jridgewell/sourcemap-codec'
-import { test, type ExecutionContext } from '../../support/test.ts'
+import { test } from '../../support/test.ts'
 import { findReferences, replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { referenceErrors } from '../../../lib/publishing/rendering/errors.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/publishing/rendering/source-map.ts'
@@ -23,6 +23,9 @@ import { until } from '../../support/until.ts'
 import { lexer } from '../../support/ready.ts'
 
 const findModuleReferences = (code: string) => lexer.find(code).references
+
+const pathsOf = (site: FingerprintedSite, names: readonly string[]) =>
+  Promise.all(names.map(name => site.path(name)))
 
 /** The text of an asset as a page gets it. */
 const textOf = async (site: FingerprintedSite, name: string) =>
@@ -57,7 +60,7 @@ for (const mode of MODES) {
     })
     const sheets = ['logo.png', 'theme.css', 'PAGE.CSS', 'other.png', 'plain.css']
     const names = [...sheets, ...words('store.js inc.js app.js other.js a.js b.js outside.js')]
-    const paths = () => Promise.all(names.map(name => site.path(name)))
+    const paths = () => pathsOf(site, names)
     for (const [edit, renamed] of [
       [{ 'images/logo.png': 'LOGO' }, ['logo.png', 'theme.css', 'PAGE.CSS']],
       [{ 'js/store.js': 'export const one = 2' }, ['store.js', 'inc.js', 'app.js']],
@@ -81,7 +84,7 @@ for (const mode of MODES) {
     t.is(await textOf(site, 'app.js'), `import("${await site.path('inc.js')}")`)
   })
 
-  test(`stylesheets that import each other are digested as one, and so is one that imports itself (${mode})`, async t => {
+  test(`stylesheets that import each other, or themselves, are digested as one (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'logo.png': 'logo',
       'a.css': '@import "b.css"; a{}',
@@ -90,8 +93,7 @@ for (const mode of MODES) {
       'self.css': '@import "self.css"; a{}'
     })
     const names = ['a.css', 'b.css', 'c.css', 'self.css']
-    const paths = () => Promise.all(names.map(name => site.path(name)))
-    const before = await paths()
+    const before = await pathsOf(site, names)
     for (const path of before) {
       const { text, headers, bytes } = await site.ask(path)
       t.is(digestIn(path), digestOf(bytes))
@@ -100,8 +102,8 @@ for (const mode of MODES) {
       t.is((await site.ask(imported)).status, 200, imported)
     }
     await site.edit({ 'logo.png': 'LOGO', 'self.css': '@import "self.css"; b{}' })
-    const isRenamed = async () => (await paths()).every((path, at) => path !== before[at])
-    await t.notThrowsAsync(() => until(isRenamed, 'all of them have new names'))
+    const isRenamed = async () => (await pathsOf(site, names)).every(path => !before.includes(path))
+    await until(isRenamed, 'all of them have new names')
   })
 
   test(`quotes, queries, fragments, data: URLs and comments survive intact (${mode})`, async t => {
@@ -112,12 +114,9 @@ for (const mode of MODES) {
       "it's.png": 'its',
       'forms.css': FORMS
     })
-    const pathOf = new Map<string, string>()
-    for (const name of ['x.eot', 'sprite.svg', 'a (1).png', "it's.png"]) {
-      pathOf.set(name, await site.path(name))
-      t.is((await site.ask(pathOf.get(name) ?? '')).status, 200)
-    }
-    const [eot, sprite, one, its] = [...pathOf.values()]
+    const shown = await pathsOf(site, ['x.eot', 'sprite.svg', 'a (1).png', "it's.png"])
+    for (const path of shown) t.is((await site.ask(path)).status, 200)
+    const [eot, sprite, one, its] = shown
     t.deepEqual((await textOf(site, 'forms.css')).split('\n'), [
       `a { src: url(${eot}?#iefix) format("embedded-opentype"), URL(${sprite}#id) }`,
       `b { src: url( "${sprite}?v=1#id" ), url("${one}"), url(${one}), url("${its}") }`,
@@ -157,7 +156,7 @@ for (const mode of MODES) {
     t.is(await textOf(site, 'text.js'), 'say("//# sourceMappingURL=lib/app.min.js.map")\n')
   })
 
-  test(`a stylesheet shows the image beside it, not another app's of that path, whose it shows by its URL, which is plain without fingerprints (${mode})`, async t => {
+  test(`a stylesheet shows the image beside it, and that of another app by its URL (${mode})`, async t => {
     const css = 'a { background: url(../images/seal.png) }'
     const files = {
       'stylesheets/app.css': css,
@@ -189,10 +188,8 @@ for (const [what, compiler, placed] of [
     const root = makeProject(t, { 'apps/web/assets/app.css': code })
     const directory = join(root, 'apps/web/assets')
     const file = join(directory, 'app.css')
-    const source: Source = {
-      ...{ file, directory, from: 0, path: 'app.css', tail: 'app.css', name: 'app.css' },
-      compiler
-    }
+    const names = { path: 'app.css', tail: 'app.css', name: 'app.css' }
+    const source: Source = { ...names, file, directory, from: 0, compiler }
     const references = findReferences('css', code)
     const text = { code, references, bare: [], refused: [], dependencies: [] }
     const app = settle({ root }).publicApp
@@ -208,15 +205,6 @@ for (const [what, compiler, placed] of [
 }
 
 // What is a reference in a script, and what only looks like one.
-
-/** Each reference: its kind, and how it stands in the code; its path and suffix are what that means. */
-function found(t: ExecutionContext, code: string) {
-  return findModuleReferences(code).map(({ start, end, kind, path, suffix }) => {
-    const written = code.slice(start, end)
-    t.is(path + suffix, runInNewContext(written))
-    return [kind, written]
-  })
-}
 
 for (const [code, kind, written] of [
   ["import './a.js'", 'import', "'./a.js'"],
@@ -239,7 +227,10 @@ for (const [code, kind, written] of [
   ["new URL('./it\\'s.png', import.meta.url)", 'new-url', "'./it\\'s.png'"]
 ] as const) {
   test(`a reference: ${code}`, t => {
-    t.deepEqual(found(t, code), [[kind, written]])
+    const [found, ...others] = findModuleReferences(code)
+    t.deepEqual([found?.kind, code.slice(found?.start, found?.end)], [kind, written])
+    t.is(`${found?.path}${found?.suffix}`, runInNewContext(written), 'what it means')
+    t.deepEqual(others, [])
   })
 }
 
@@ -267,7 +258,7 @@ for (const code of [
   ''
 ]) {
   test(`not a reference: ${code}`, t => {
-    t.deepEqual(found(t, code), [])
+    t.deepEqual(findModuleReferences(code), [])
   })
 }
 
@@ -297,27 +288,26 @@ for (const [what, piece] of [
 const LONGER = '/assets/images/a-0123456789abcdef0123456789abcdef.png'
 
 /** Segments at these columns of the first line. */
-function mapping(columns: readonly number[]): string {
-  return encode([columns.map(column => [column, 0, 0, 0])])
-}
+const mapping = (columns: readonly number[]) => encode([columns.map(column => [column, 0, 0, 0])])
 
 /** A text with references, and a map with a segment at the beginning of each rule. */
 function makeText(rules: readonly string[]) {
-  const text = rules.join('')
+  const code = rules.join('')
   let column = 0
-  const columns = rules.map(rule => [column, (column += rule.length)][0] ?? 0)
-  const mappings = mapping(columns)
-  const references = findReferences('css', text)
+  const mappings = mapping(rules.map(rule => (column += rule.length) - rule.length))
+  const references = findReferences('css', code)
+  const urls = references.map(() => LONGER)
   const map = JSON.stringify({ version: 3, sources: ['a.css'], names: [], mappings })
-  return { text, map, references, urls: references.map(() => LONGER) }
+  const text = { code, references }
+  const written = replaceReferences(code, references, urls)
+  return { text, map, urls, written, moved: () => shiftMap(map, text, urls) }
 }
 
+const RULES = ['a{}', 'b{background:url(a.png)}', 'c{}']
+
 test('every rule is mapped from its new column once the URLs are longer', t => {
-  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
-  const written = replaceReferences(text, references, urls)
-  const { mappings } = JSON.parse(shiftMap(map, { code: text, references }, urls)) as {
-    mappings: string
-  }
+  const { written, moved } = makeText(RULES)
+  const { mappings } = JSON.parse(moved()) as { mappings: string }
   const columns = ['a{', 'b{', 'c{'].map(rule => written.indexOf(rule))
   t.is(mappings, mapping(columns))
 })
@@ -326,23 +316,20 @@ const asData = (map: string) =>
   `data:application/json;base64,${Buffer.from(map).toString('base64')}`
 
 test('a map in the last comment of a text is moved as well, whatever the form of the comment', t => {
-  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
-  const finished = replaceReferences(text, references, urls)
-  const moved = shiftMap(map, { code: text, references }, urls)
-  t.not(moved, map)
+  const { text, map, urls, written, moved } = makeText(RULES)
+  t.not(moved(), map)
   for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
     const withMap = (json: string) =>
-      finished + comment.replace('$', `sourceMappingURL=${asData(json)}`)
-    t.is(shiftInlineMap(withMap(map), { code: text, references }, urls), withMap(moved), comment)
+      written + comment.replace('$', `sourceMappingURL=${asData(json)}`)
+    t.is(shiftInlineMap(withMap(map), text, urls), withMap(moved()), comment)
   }
 })
 
 test('what is not a map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
-  const { text, map, references, urls } = makeText(['b{background:url(a.png)}'])
-  const url = `sourceMappingURL=${asData(map)}`
+  const { text, map, urls } = makeText(['b{background:url(a.png)}'])
   for (const rest of [
-    `"//# ${url}"`,
-    `//# ${url}\nlast()`,
+    `"//# sourceMappingURL=${asData(map)}"`,
+    `//# sourceMappingURL=${asData(map)}\nlast()`,
     '//# sourceMappingURL=a.js.map',
     '//# sourceMappingURL=data:application/json;base64,',
     '//# sourceMappingURL=data:application/json;base64,!!!!',
@@ -350,14 +337,12 @@ test('what is not a map of the text stays: elsewhere in the text, linked, cut of
     `//# sourceMappingURL=${asData('null')}`,
     `//# sourceMappingURL=${asData('{"version":3,"sections":[]}')}`
   ]) {
-    t.is(shiftInlineMap(text + rest, { code: text, references }, urls), text + rest, rest)
+    t.is(shiftInlineMap(text.code + rest, text, urls), text.code + rest, rest)
   }
 })
 
 test('references in one line take time in proportion to their number', t => {
-  const rule = `.icon{background:url(a.png);color:red}`
+  const rule = '.icon{background:url(a.png);color:red}'
   const [few, many] = [2000, 8000].map(count => makeText(Array.from({ length: count }, () => rule)))
-  const shift = ({ text, map, references, urls }: ReturnType<typeof makeText>) =>
-    shiftMap(map, { code: text, references }, urls)
-  t.true(growsInProportion(1, times => shift((times === 1 ? few : many) ?? makeText([rule]))))
+  t.true(growsInProportion(1, times => (times === 1 ? few : many)?.moved()))
 })
