@@ -16,31 +16,25 @@ import { withDigest } from '../../support/digest.ts'
 
 const CSS = 'text/css; charset=utf-8'
 
+const LESS = { code: '', bytes: Buffer.of(), path: '/app.css.less', loadPaths: [], env: 'test' }
+
+const lessOf = (render: () => Promise<object>) =>
+  compileLess({ FileManager: Object, render } as unknown as LessModule, LESS)
+
 test('what Less has read is followed, but not what it has fetched', async t => {
   const theme = resolvePath('/theme.less')
   const imports = [theme, 'https://example.org/theme.less']
-  const less = { FileManager: Object, render: async () => ({ css: '', imports }) }
-  const input = { code: '', bytes: Buffer.of(), path: '/app.css.less', loadPaths: [], env: 'test' }
-  const { dependencies } = await compileLess(less as unknown as LessModule, input)
+  const { dependencies } = await lessOf(async () => ({ css: '', imports }))
   t.deepEqual(dependencies, [theme])
 })
 
 test('what Less throws without a line is not an error of the source: it stays as it is', async t => {
   const failure = new TypeError('a plugin is broken')
-  const less = { FileManager: Object, render: () => Promise.reject(failure) }
-  const input = {
-    code: '',
-    bytes: Buffer.of(),
-    path: '/apps/web/app.css.less',
-    loadPaths: [],
-    env: 'test'
-  }
-  const compiling = compileLess(less as unknown as LessModule, input)
-  t.is(await t.throwsAsync(compiling), failure)
+  const fail = () => Promise.reject(failure)
+  t.is(await t.throwsAsync(lessOf(fail)), failure)
   Object.assign(failure, { line: 3, column: 4 })
-  const located = await t.throwsAsync(compileLess(less as unknown as LessModule, input))
-  const { file, line, column } = (located as CompileError).location
-  t.deepEqual({ file, line, column }, { file: input.path, line: 3, column: 5 })
+  const { location } = await t.throwsAsync(lessOf(fail), { instanceOf: CompileError })
+  t.like(location, { file: LESS.path, line: 3, column: 5 })
 })
 
 test("a compiler of the user's own works like a built-in one, whatever it makes", async t => {
@@ -66,22 +60,15 @@ test("a compiler of the user's own works like a built-in one, whatever it makes"
 
 test('a custom compiler overrides the built-in one, and is given its location', async t => {
   const told: unknown[] = []
-  const compilers: Compiler[] = [
-    {
-      extensions: ['.scss', 'sass'],
-      target: 'css',
-      compile(input) {
-        told.push(input)
-        return Promise.resolve({ code: `/* mine */${input.code}` })
-      }
-    }
-  ]
-  const site = await makeSite(
-    t,
-    { 'css/a.css.scss': 'é{}', 'js/b.js': '' },
-    { compilers, env: 'test' }
-  )
+  const compile: Compiler['compile'] = async input => {
+    told.push(input)
+    return { code: `/* mine */${input.code}` }
+  }
+  const compilers = [{ extensions: ['.scss', 'sass'], target: 'css', compile }]
+  const files = { 'css/a.css.scss': 'é{}', 'js/b.js': '' }
+  const site = await makeSite(t, files, { compilers, env: 'test' })
   t.is((await site.ask('/assets/a.css')).text, '/* mine */é{}')
+  const folders = [site.at('').slice(0, -1), site.at('css'), site.at('js')]
   t.deepEqual(told, [
     {
       code: 'é{}',
@@ -89,11 +76,7 @@ test('a custom compiler overrides the built-in one, and is given its location', 
       path: site.at('css/a.css.scss'),
       env: 'test',
       sourceMap: false,
-      loadPaths: [
-        ...[site.at('').slice(0, -1), site.at('css'), site.at('js')],
-        ...assetSources.list(),
-        ...nodeModulesOf(site.root)
-      ]
+      loadPaths: [...folders, ...assetSources.list(), ...nodeModulesOf(site.root)]
     }
   ])
 })
@@ -127,20 +110,17 @@ test('development has source maps inline, other environments have none', async t
 test('a preprocessor source that is not UTF-8 is an error, never served raw', async t => {
   const latin = Buffer.from('a::after { content: "é" }', 'latin1')
   const site = await makeSite(t, { 'stylesheets/app.css.scss': latin })
-  const { status, text } = await site.ask('/assets/app.css')
-  t.is(status, 500)
-  t.is(
-    text,
-    'This source does not compile\n\napps/web/assets/stylesheets/app.css.scss\n\nthe source must be UTF-8\n'
-  )
+  const place = 'apps/web/assets/stylesheets/app.css.scss'
+  t.like(await site.ask('/assets/app.css'), {
+    status: 500,
+    text: `This source does not compile\n\n${place}\n\nthe source must be UTF-8\n`
+  })
 })
 
-test('TypeScript for Node’s kinds of modules is compiled as any other, and a UMD build runs in browsers', async t => {
-  const source = 'go(1 as number)'
-  const site = await makeSite(t, {
-    ...{ 'x/a.ts': source, 'x/b.mts': source, 'x/c.cts': source, 'x/d.js.mts': source },
-    'x/e.umd.cjs': 'go(1)'
-  })
+test('TypeScript for Node’s kinds of modules is compiled, and a UMD build is sent as a script', async t => {
+  const names = ['x/a.ts', 'x/b.mts', 'x/c.cts', 'x/d.js.mts']
+  const files = Object.fromEntries(names.map(name => [name, 'go(1 as number)']))
+  const site = await makeSite(t, { ...files, 'x/e.umd.cjs': 'go(1)' })
   for (const path of ['a.js', 'b.js', 'c.js', 'd.js', 'e.umd.cjs']) {
     const { status, text, headers } = await site.ask(`/assets/${path}`)
     t.deepEqual([status, text.split(';')[0]?.trim()], [200, 'go(1)'], path)
@@ -168,11 +148,9 @@ for (const [extension, peer, code] of [
     const url = `/assets/app.${extension.split('.')[0]}`
     const folder = `/node_modules/${late}`
     const statusOf = async () => (await site.ask(url)).status
-    t.is(
-      (await site.ask(url)).text,
-      'This cannot be published\n\n' +
-        `apps/web/assets/x/app.${extension} needs ${late}, which is not installed: npm install --save-dev ${late}\n`
-    )
+    const advice = `needs ${late}, which is not installed: npm install --save-dev ${late}`
+    const told = `This cannot be published\n\napps/web/assets/x/app.${extension} ${advice}\n`
+    t.is((await site.ask(url)).text, told)
     t.is((await site.ask('/assets/plain.css')).text, 'a{}', 'the process lives')
     mkdirSync(site.at(folder), { recursive: true })
     t.is(await statusOf(), 500, 'its installation has begun')
@@ -237,7 +215,7 @@ const WORKSPACE: Files = {
 const sources = '../../../../node_modules/kit/images'
 const NAMES = ['sass.css', 'pkg.css', 'less.css', 'plain.css']
 
-test('Sass, Less and references find packages in the node_modules of every folder above the root, the nearest first, also once that appears', async t => {
+test('Sass, Less and references find packages in the nearest node_modules above, old or new', async t => {
   const root = join(makeProject(t, WORKSPACE), 'packages/web')
   const site = await makeSite(t, {}, { root, sources })
   for (const name of NAMES) {
@@ -252,10 +230,10 @@ test('Sass, Less and references find packages in the node_modules of every folde
   for (const name of NAMES) {
     t.regex(readPublic(root, `/assets/${name}`).toString(), withDigest(/dial-DIGEST\.svg/), name)
   }
-  writeFiles(join(root, '..'), {
-    'node_modules/kit/package.json': '{ "name": "kit" }',
-    'node_modules/kit/scss/kit.scss': '.nearer { a: b }',
-    'node_modules/kit/less/kit.less': '.nearer { a: b }'
+  writeFiles(join(root, '../node_modules/kit'), {
+    'package.json': '{ "name": "kit" }',
+    'scss/kit.scss': '.nearer { a: b }',
+    'less/kit.less': '.nearer { a: b }'
   })
   const compiled = ['sass.css', 'less.css']
   for (const name of compiled) t.regex((await site.ask(`/assets/${name}`)).text, /\.nearer/)
@@ -281,64 +259,42 @@ test('a package of the workspace itself, which npm links, is found', async t => 
 
 const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
 
-const SASS = 'Undefined variable.'
+/** The source, the column in its second line, and what is said of it. */
+const BROKEN = {
+  'css.scss': ['a {\n  b: $no;\n}', 6, 'Undefined variable.\n\n2 |   b: $no;\n         ^'],
+  'css.sass': ['a\n  b: $no', 6, 'Undefined variable.\n\n2 |   b: $no\n         ^'],
+  'css.less': ['a {\n  b: @no;\n}', 6, 'variable @no is undefined\n\na {\n  b: @no;\n}'],
+  'js.ts': ['let a = 1\nlet b = ;', 9, 'Unexpected ";"\n\n2 | let b = ;\n            ^']
+} as const
 
-for (const [extension, code, at, reason, excerpt] of [
-  [
-    'css.scss',
-    ['a {', '  color: $nowhere;', '}'],
-    '2:10',
-    SASS,
-    ['2 |   color: $nowhere;', '             ^']
-  ],
-  [
-    'css.sass',
-    ['a', '  color: $nowhere'],
-    '2:10',
-    SASS,
-    ['2 |   color: $nowhere', '             ^']
-  ],
-  [
-    'css.less',
-    ['a {', '  color: @nowhere;', '}'],
-    '2:10',
-    'variable @nowhere is undefined',
-    ['a {', '  color: @nowhere;', '}']
-  ],
-  ['js.ts', ['let a = 1', 'let b = ;'], '2:9', 'Unexpected ";"', ['2 | let b = ;', '            ^']]
-] as const) {
-  test(`a broken ${extension}, whatever ends its lines, is a page with file, line, column and excerpt; once fixed it is a 200`, async t => {
+for (const [extension, [code, column, told]] of Object.entries(BROKEN)) {
+  test(`a broken ${extension} is a page with file, line, column and excerpt, until it is right`, async t => {
     const source = `code/app.${extension}`
+    const place = `apps/web/assets/${source}:2:${column}`
     const url = `/assets/app.${extension.replace(/\.[a-z]+$/, '')}`
     const site = await makeSite(t, {})
     for (const end of ['\r\n', '\n']) {
-      site.write(source, code.join(end) + end)
+      site.write(source, code.replaceAll('\n', end) + end)
       const { status, text, headers } = await site.ask(url)
       t.deepEqual(
         [status, headers['content-type'], headers['cache-control'], headers.etag],
         [500, 'text/plain; charset=utf-8', 'no-store', undefined]
       )
-      const place = `apps/web/assets/${source}:${at}`
-      const about = [place, '', reason, '', ...excerpt, '']
-      t.deepEqual(text.split('\n'), ['This source does not compile', '', ...about])
+      t.is(text, `This source does not compile\n\n${place}\n\n${told}\n`)
     }
     t.is(site.read(`/public${url}`), undefined)
-    const [error] = site.errors
+    const [error, again] = site.errors as CompileError[]
     t.true(error instanceof CompileError)
-    t.is(
-      error?.stack,
-      `CompileError: ${error?.message}\n  See ${(error as CompileError).help}`,
-      'as Koa logs it: no frames of any library'
-    )
-    const again = site.errors[1]
+    // As Koa logs it, without frames of a library, and as console.error does, with the cause.
+    t.is(error?.stack, `CompileError: ${error?.message}\n  See ${error?.help}`)
+    t.notRegex(inspect(error), /^\s+at /m)
+    t.truthy(error?.cause)
     const line = `CompileError: ${again?.message.split('\n')[0]}`
     t.is(again?.stack, line, 'what is in the log already is one line')
-    t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
-    t.truthy(error?.cause)
 
     const html = await site.ask(url, BROWSER)
     t.is(html.headers['content-type'], 'text/html; charset=utf-8')
-    t.true(html.text.includes(`<code>apps/web/assets/${source}:${at}</code>`))
+    t.true(html.text.includes(`<code>${place}</code>`))
     t.true(html.text.includes('<title>This source does not compile</title>'))
     t.false(html.text.includes(site.root))
     const head = await site.ask(url, { method: 'HEAD' })
@@ -362,7 +318,7 @@ test('an error in an import, or a missing one, names the import, and is fixed th
 
 // The list is that of the process, and the directory is removed when the test ends.
 test.serial(
-  "what a source says is escaped on the page, and a third party's is named without the machine's path",
+  'what a source says is escaped on the page, which names no path of the machine',
   async t => {
     const source = 'a { b: $x; /*<script>alert(1)</script>*/ }'
     const vendor = makeProject(t, { 'assets/styles/broken-theirs.css.scss': source })
@@ -382,15 +338,13 @@ test.serial(
   }
 )
 
-const OUTSIDE = ['production', 'staging', 'test'] as const
-
-for (const env of OUTSIDE) {
+for (const env of ['production', 'staging', 'test']) {
   const options = { env, compile: true, fingerprint: false }
 
-  test(`in ${env} a broken source is a 500 that reveals nothing, or leaves the last good target, in the next process too, and the error is emitted`, async t => {
+  test(`in ${env} a broken source is an emitted error, and a bare 500 or the last good target`, async t => {
     const site = await makeSite(t, { 'css/app.css.scss': 'a { b: $x }' }, options)
-    const { status, text } = await site.ask('/assets/app.css', BROWSER)
-    t.deepEqual([status, text], [500, 'Internal Server Error'])
+    const answer = await site.ask('/assets/app.css', BROWSER)
+    t.like(answer, { status: 500, text: 'Internal Server Error' })
     t.is(site.errors.splice(0).length, 1)
     site.write('css/app.css.scss', 'a { b: good }')
     const good = await site.ask('/assets/app.css')
@@ -434,9 +388,8 @@ test('whatever a compiler throws, or returns by mistake, is reported with its so
   ] as const) {
     const compilers = [{ extensions: '.x', target: '.css', compile: compile as never }]
     const site = await makeSite(t, { 'css/a.css.x': '', 'css/b.css': 'b{}' }, { compilers })
-    const { status, text } = await site.ask('/assets/a.css')
-    t.is(status, 500)
-    t.is(text, `This source does not compile\n\napps/web/assets/css/a.css.x\n\n${reason}\n`)
+    const text = `This source does not compile\n\napps/web/assets/css/a.css.x\n\n${reason}\n`
+    t.like(await site.ask('/assets/a.css'), { status: 500, text })
     t.is((await site.ask('/assets/b.css')).status, 200)
   }
 })
@@ -448,11 +401,8 @@ test('a compiler may read bytes and return bytes; in a stylesheet of bytes refer
   const latin = Buffer.from('a { b: "\xff" }', 'latin1')
   const css = (url: string) => `a { background: url(${url}) }`
   const later = (bytes: Buffer) => bytes.map(byte => byte + 1)
-  const files = {
-    'dot.png1': later(image),
-    'app.css1': later(Buffer.from(css('dot.png'))),
-    'latin.css1': later(latin)
-  }
+  const app = later(Buffer.from(css('dot.png')))
+  const files = { 'dot.png1': later(image), 'app.css1': app, 'latin.css1': later(latin) }
   const site = await makeSite(t, files, { compilers })
   t.deepEqual((await site.ask('/assets/dot.png')).bytes, image)
   t.is((await site.ask('/assets/app.css')).text, css('dot.png'))
@@ -477,32 +427,27 @@ test("what a user's own compiler says of a source has no stack frames, a bug in 
   }
 })
 
-test('an excerpt stays as it was written even if it contains the root as a word; a root of / hides nothing', async t => {
+test('an excerpt stays as it was written even if it contains the root, and a root of / hides nothing', async t => {
   const page = (root: string, error: AssetError) =>
     errorPage(error, { root, apps: [] } as unknown as Settings, 'text')
-  const location = { file: '/app/apps/web/a.css.scss', line: 1, column: 3 }
-  const excerpt = '@import "/assets/app.css", "/application.css"'
-  t.is(
-    await page('/app', new CompileError('/app/x.css and /apple', { ...location, excerpt })),
-    'This source does not compile\n\napps/web/a.css.scss:1:3\n\nx.css and /apple\n\n' +
-      `1 | ${excerpt}\n      ^\n`
-  )
-  t.is(
-    await page('/', new CompileError('bad', { file: '/apps/web/a.css.scss', line: 1 })),
-    'This source does not compile\n\napps/web/a.css.scss:1\n\nbad\n'
-  )
+  const [file, excerpt] = ['apps/web/a.css.scss', '@import "/assets/app.css", "/application.css"']
+  const location = { file: `/app/${file}`, line: 1, column: 3, excerpt }
+  const error = new CompileError('/app/x.css and /apple', location)
+  const head = 'This source does not compile\n\n'
+  const told = `${head}${file}:1:3\n\nx.css and /apple\n\n1 | ${excerpt}\n      ^\n`
+  t.is(await page('/app', error), told)
+  const bad = new CompileError('bad', { file: `/${file}`, line: 1 })
+  t.is(await page('/', bad), `${head}${file}:1\n\nbad\n`)
 })
 
 test('an error for a name that a helper cannot find still tells which view asked', t => {
-  const error = new AssetError('asset-unknown', 'nope.css is not in the manifest')
-  t.regex(error.stack ?? '', /compilers\.spec\.ts/)
+  const { stack = '' } = new AssetError('asset-unknown', 'nope.css is not in the manifest')
+  t.regex(stack, /compilers\.spec\.ts/)
 })
 
 test('the name of a file cannot start a new line in a message', t => {
-  const name = 'a\nPublished 3 assets'
-  t.is(new AssetError('name-taken', name).message, 'a\\u000aPublished 3 assets')
-  t.is(
-    new CompileError('expected }\n  in line 2', { file: name }).message,
-    'a\\u000aPublished 3 assets: expected }\n  in line 2'
-  )
+  const [name, shown] = ['a\nPublished 3 assets', 'a\\u000aPublished 3 assets']
+  t.is(new AssetError('name-taken', name).message, shown)
+  const { message } = new CompileError('expected }\n  in line 2', { file: name })
+  t.is(message, `${shown}: expected }\n  in line 2`)
 })
