@@ -33,48 +33,42 @@ for (const [name, extension, code, expected] of [
   })
 }
 
-for (const [extension, importLine] of [
-  ['scss', (name: string) => `@use '${name}';\n`],
-  ['less', (name: string) => `@import '${name}';\n`]
+for (const [extension, importOf] of [
+  ['scss', (path: string) => `@use './${path.replace('_', '')}';\n`],
+  ['less', (path: string) => `@import '${path}.less';\n`]
 ] as const) {
-  const partial = (name: string) => `stylesheets/parts/_${name}.${extension}`
-  const named = (name: string) =>
-    importLine(extension === 'less' ? `parts/_${name}.less` : `parts/${name}`)
-  const beside = (name: string) => importLine(extension === 'less' ? `_${name}.less` : `./${name}`)
-
-  test(`an edited .${extension} partial is in the next GET, through another partial, too, and so is an import that is added or taken out`, async t => {
+  test(`an edited .${extension} partial is in the next GET, directly or through another`, async t => {
     const source = `stylesheets/app.css.${extension}`
+    const outer = `stylesheets/parts/_outer.${extension}`
+    const inner = `stylesheets/parts/_inner.${extension}`
     const site = await makeSite(t, {
       [source]: 'a { top: 1px }',
-      [partial('outer')]: `${beside('inner')}.outer { top: 1px }`,
-      [partial('inner')]: '.inner { top: 1px }'
+      [outer]: `${importOf('_inner')}.outer { top: 1px }`,
+      [inner]: '.inner { top: 1px }'
     })
     const get = async () => (await site.ask('/assets/app.css')).text
     t.notRegex(await get(), /\.outer/)
-    site.write(source, `${named('outer')}a { top: 1px }`)
-    t.regex(await get(), /\.inner/)
+    site.write(source, `${importOf('parts/_outer')}a { top: 1px }`)
+    t.regex(await get(), /\.inner/, 'an import that was added')
     for (const edit of [2, 3, 4]) {
-      site.write(partial('outer'), `${beside('inner')}.outer { top: ${edit}px }`)
+      site.write(outer, `${importOf('_inner')}.outer { top: ${edit}px }`)
       t.true((await get()).includes(`top: ${edit}px`), 'directly')
-      site.write(partial('inner'), `.inner { left: ${edit}px }`)
+      site.write(inner, `.inner { left: ${edit}px }`)
       t.true((await get()).includes(`left: ${edit}px`), 'through another')
     }
-    site.write(partial('inner'), '.older { top: 9px }', 1_000_000_000)
+    site.write(inner, '.older { top: 9px }', 1_000_000_000)
     t.regex(await get(), /\.older/, 'with an older mtime')
     site.write(source, 'a { top: 2px }')
-    t.notRegex(await get(), /\.outer/)
-    unlinkSync(site.at(partial('outer')))
+    t.notRegex(await get(), /\.outer/, 'an import that was taken out')
+    unlinkSync(site.at(outer))
     t.is((await site.ask('/assets/app.css')).status, 200)
   })
 }
 
 test('what was not edited is not compiled again, even with imports', async t => {
   const { calls, compiler } = makeCounter()
-  const site = await makeSite(
-    t,
-    { 's/app.css.inc': 'import part.txt\n', 's/part.txt': 'one', 's/other.txt': 'x' },
-    { compilers: [compiler] }
-  )
+  const files = { 's/app.css.inc': 'import part.txt\n', 's/part.txt': 'one', 's/other.txt': 'x' }
+  const site = await makeSite(t, files, { compilers: [compiler] })
   await untilSettled()
   for (let asked = 0; asked < 5; asked++) t.is((await site.ask('/assets/app.css')).text, 'one\n')
   t.is(calls.length, 1)
@@ -105,9 +99,9 @@ test('with fingerprints a request compiles what is broken once, and nothing else
 const now = Date.now
 for (const fingerprint of [false, true]) {
   for (const late of [0, 3_600_000]) {
+    const where = `fingerprint: ${fingerprint}, the clock of the disk ${late} ms late`
     // Alone, as the clock is that of the process.
-    const title = `an edit that is saved while its importer compiles is in the next GET, fingerprint: ${fingerprint}`
-    test.serial(`${title}, and the clock of the disk is ${late} ms late`, async t => {
+    test.serial(`an edit saved during its compilation is in the next GET (${where})`, async t => {
       let [part, edit] = ['', '']
       const racing: Compiler = {
         extensions: '.racing',
@@ -152,8 +146,7 @@ test.serial('Sass files of the app and of a third party find each other', async 
     'stylesheets/_local.scss': '.local { top: 1px }',
     'stylesheets/less.css.less': "@import 'nothing-here-yet';"
   })
-  const app = (await site.ask('/assets/app.css')).text
-  t.true(app.includes('.grid') && app.includes('.local'))
+  t.regex((await site.ask('/assets/app.css')).text, /\.grid[^]*\.local/)
   t.regex((await site.ask('/assets/widget.css')).text, /color: theirs/)
 })
 
@@ -162,87 +155,85 @@ test.serial('Sass files of the app and of a third party find each other', async 
 
 const svg = (id: string) => `<svg xmlns="http://www.w3.org/2000/svg" id="${id}"/>`
 const PKG = '/node_modules'
+const FIRST = '.first { a: b }'
+const THEN = '.then { a: b }'
 
 /** The stylesheet, what else there is at first, and what is written then: `first` becomes `then`. */
-const CASES: Readonly<Record<string, readonly [sheet: Files, before: Files, then: Files]>> = {
+const CASES: Readonly<Record<string, readonly [sheet: string, before: Files, then: Files]>> = {
   'the file of a Less data-uri()': [
-    { 'x/app.css.less': 'a { b: data-uri("../../../../shared/icon.svg") }' },
+    'less: a { b: data-uri("../../../../shared/icon.svg") }',
     { '/shared/icon.svg': svg('first') },
     { '/shared/icon.svg': svg('then') }
   ],
   'the file of a Less data-uri() that was not there': [
-    { 'x/app.css.less': '/* first */ a { b: data-uri("../../../../shared/icon.svg") }' },
+    'less: /* first */ a { b: data-uri("../../../../shared/icon.svg") }',
     { '/shared/other.svg': svg('one') },
     { '/shared/icon.svg': svg('then') }
   ],
   'an optional Less import that did not exist, nor its folder': [
-    { 'x/app.css.less': '@import (optional) "../../../../shared/late"; .first { b: c }' },
+    'less: @import (optional) "../../../../shared/late"; .first { b: c }',
     {},
-    { '/shared/late.less': '.then { d: e }' }
+    { '/shared/late.less': THEN }
   ],
   'a Less file that is nearer than the one in a package': [
-    { 'x/app.css.less': '@import "shared/theme";' },
-    { 'y/other.css': '', [`${PKG}/shared/theme.less`]: '.first { a: b }' },
-    { 'x/shared/theme.less': '.then { a: b }' }
+    'less: @import "shared/theme";',
+    { 'y/other.css': '', [`${PKG}/shared/theme.less`]: FIRST },
+    { 'x/shared/theme.less': THEN }
   ],
   'a Less plugin': [
-    { 'x/app.css.less': '@plugin "../../../../shared/plugin"; a { b: answer() }' },
+    'less: @plugin "../../../../shared/plugin"; a { b: answer() }',
     { '/shared/plugin.js': 'functions.add("answer", () => "first")' },
     { '/shared/plugin.js': 'functions.add("answer", () => "then")' }
   ],
   'what a package says its stylesheet is': [
-    { 'x/app.css.scss': '@use "pkg:theme";' },
+    'scss: @use "pkg:theme";',
     {
       [`${PKG}/theme/package.json`]: '{ "sass": "old.scss" }',
-      [`${PKG}/theme/old.scss`]: '.first { a: b }',
-      [`${PKG}/theme/new.scss`]: '.then { a: b }'
+      [`${PKG}/theme/old.scss`]: FIRST,
+      [`${PKG}/theme/new.scss`]: THEN
     },
     { [`${PKG}/theme/package.json`]: '{ "sass": "new.scss" }' }
   ],
   'a package that is nearer than the one that was found': [
-    { 'x/app.css.scss': '@use "pkg:@scope/theme/main";' },
+    'scss: @use "pkg:@scope/theme/main";',
+    { [`${PKG}/@scope/theme/package.json`]: '{}', [`${PKG}/@scope/theme/_main.scss`]: FIRST },
     {
-      [`${PKG}/@scope/theme/package.json`]: '{}',
-      [`${PKG}/@scope/theme/_main.scss`]: '.first { a: b }'
-    },
-    {
-      '/apps/web/node_modules/@scope/theme/_main.scss': '.then { a: b }',
+      '/apps/web/node_modules/@scope/theme/_main.scss': THEN,
       '/apps/web/node_modules/@scope/theme/package.json': '{}'
     }
   ],
   'a Sass partial that comes before an index file': [
-    { 'x/app.css.scss': '@use "../../../../shared/colors";' },
-    { '/shared/colors/_index.scss': '.first { a: b }' },
-    { '/shared/_colors.scss': '.then { a: b }' }
+    'scss: @use "../../../../shared/colors";',
+    { '/shared/colors/_index.scss': FIRST },
+    { '/shared/_colors.scss': THEN }
   ],
   'a Sass partial that comes before plain CSS': [
-    { 'x/app.css.scss': '@use "../../../../shared/colors";' },
-    { '/shared/colors.css': '.first { a: b }' },
-    { '/shared/_colors.scss': '.then { a: b }' }
+    'scss: @use "../../../../shared/colors";',
+    { '/shared/colors.css': FIRST },
+    { '/shared/_colors.scss': THEN }
   ],
   'a Sass import-only file': [
-    { 'x/app.css.scss': '@import "../../../../shared/colors";' },
-    { '/shared/_colors.scss': '.first { a: b }' },
-    { '/shared/_colors.import.scss': '.then { a: b }' }
+    'scss: @import "../../../../shared/colors";',
+    { '/shared/_colors.scss': FIRST },
+    { '/shared/_colors.import.scss': THEN }
   ],
   'a partial that one of a package uses': [
-    { 'x/app.css.scss': '@use "kit/scss/kit";' },
-    {
-      [`${PKG}/kit/scss/kit.scss`]: '@use "tokens";',
-      [`${PKG}/kit/scss/_tokens.scss`]: '.first { a: b }'
-    },
-    { [`${PKG}/kit/scss/_tokens.scss`]: '.then { a: b }' }
+    'scss: @use "kit/scss/kit";',
+    { [`${PKG}/kit/scss/kit.scss`]: '@use "tokens";', [`${PKG}/kit/scss/_tokens.scss`]: FIRST },
+    { [`${PKG}/kit/scss/_tokens.scss`]: THEN }
   ],
   'a partial beside one of a package that used another load path': [
-    { 'x/app.css.scss': '@use "kit/scss/kit";' },
-    { [`${PKG}/kit/scss/kit.scss`]: '@use "tokens";', 'y/_tokens.scss': '.first { a: b }' },
-    { [`${PKG}/kit/scss/_tokens.scss`]: '.then { a: b }' }
+    'scss: @use "kit/scss/kit";',
+    { [`${PKG}/kit/scss/kit.scss`]: '@use "tokens";', 'y/_tokens.scss': FIRST },
+    { [`${PKG}/kit/scss/_tokens.scss`]: THEN }
   ]
 }
 
 for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
   test(`${what} is followed`, async t => {
-    const site = await makeSite(t, { ...sheet, ...before }, { env: 'test', missing: 'warn' })
+    const [syntax = '', code = ''] = sheet.split(/: (.*)/)
+    const files = { [`x/app.css.${syntax}`]: code, ...before }
+    const site = await makeSite(t, files, { env: 'test', missing: 'warn' })
     const get = async () => (await site.ask('/assets/app.css')).text
     t.regex(await get(), /first/)
     await untilSettled()
@@ -256,18 +247,11 @@ for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
 test("a file that a compiler of the user's own looked for is followed once it is there", async t => {
   const root = makeProject(t)
   const optional = join(root, 'config/late.txt')
-  const calls: string[] = []
-  const compiler: Compiler = {
-    extensions: '.own',
-    target: '.css',
-    compile({ code, path }) {
-      calls.push(path)
-      return { code: `${code}${calls.length}`, dependencies: [optional] }
-    }
-  }
-  const options = { root, compilers: [compiler], env: 'test' }
+  let calls = 0
+  const compile: Compiler['compile'] = () => ({ code: `a${++calls}`, dependencies: [optional] })
+  const compilers = [{ extensions: '.own', target: '.css', compile }]
   const files = { 'x/app.css.own': 'a', '/config/first.txt': '' }
-  const site = await makeSite(t, files, options)
+  const site = await makeSite(t, files, { root, compilers, env: 'test' })
   const get = async () => (await site.ask('/assets/app.css')).text
   t.is(await get(), 'a1')
   t.is(await get(), 'a1', 'nothing has come')
@@ -278,8 +262,7 @@ test("a file that a compiler of the user's own looked for is followed once it is
   writeFileSync(optional, 'edited')
   t.is(await get(), 'a3')
   unlinkSync(optional)
-  t.is(await get(), 'a4')
-  t.is(await get(), 'a4')
+  for (let times = 0; times < 2; times++) t.is(await get(), 'a4')
 })
 
 test('a Less import over HTTP is fetched, and so is what it imports in turn', async t => {
