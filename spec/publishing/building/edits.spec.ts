@@ -10,21 +10,18 @@ import { makeProject, writeFiles } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { untilSettled } from '../../support/until.ts'
 
-const MIB = 1024 * 1024
+const order = (n: number) => `a{order:${n}}`
 
-const kinds = {
-  'a small file': { file: 'x/app.txt', name: 'app.txt', text: (n: number) => `n${n}` },
-  'a stylesheet': { file: 'x/app.css', name: 'app.css', text: (n: number) => `a{order:${n}}` },
-  'a Sass file': { file: 'x/s.css.scss', name: 's.css', text: (n: number) => `a{order:${n}}` },
-  'a partial': { file: 'x/_part.scss', name: 'with.css', text: (n: number) => `a{order:${n}}` },
-  'a big file': {
-    file: 'x/big.bin',
-    name: 'big.bin',
-    text: (n: number) => `${n}.`.padEnd(MIB + 9, 'x')
-  }
+/** The file that is edited, the name that is asked for, and the text of an edit. */
+const KINDS: Readonly<Record<string, readonly [string, string, (n: number) => string]>> = {
+  'a small file': ['x/app.txt', 'app.txt', n => `n${n}`],
+  'a stylesheet': ['x/app.css', 'app.css', order],
+  'a Sass file': ['x/s.css.scss', 's.css', order],
+  'a partial': ['x/_part.scss', 'with.css', order],
+  'a big file': ['x/big.bin', 'big.bin', n => `${n}.`.padEnd(1024 * 1024 + 9, 'x')]
 }
 
-for (const [what, { file, name, text }] of Object.entries(kinds)) {
+for (const [what, [file, name, text]] of Object.entries(KINDS)) {
   test.serial(`${what}, edited before every request: always the newest bytes`, async t => {
     t.timeout(60_000)
     const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
@@ -76,7 +73,7 @@ for (const way of ['moved away', 'removed', 'swapped by a link']) {
   })
 }
 
-test('sources and public that are removed while the server runs are a miss, and found again when they come back', async t => {
+test('sources and public that are removed while the server runs are a miss until they come back', async t => {
   const files = { 'apps/web/assets/x/app.css': 'a{}', 'public/robots.txt': 'robots' }
   const root = makeProject(t, files)
   const { port, errors } = await makeFront(t, { root, env: 'test' })
@@ -96,14 +93,10 @@ test('sources and public that are removed while the server runs are a miss, and 
 
 test('on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
   const second = 1_700_000_000_000
-  const rested = (mtime: number, ctime: number, later: number) =>
-    isSettled(
-      {
-        ...{ dev: 1n, ino: 1n, size: 1n },
-        ...{ mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
-      },
-      second + later
-    )
+  const rested = (mtime: number, ctime: number, later: number) => {
+    const times = { mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
+    return isSettled({ dev: 1n, ino: 1n, size: 1n, ...times }, second + later)
+  }
   t.false(rested(second, second, 999), 'ext3 and HFS+ stamp one second')
   t.false(rested(second, second, 1999), 'FAT stamps two')
   t.true(rested(second, second, 2100))
@@ -113,7 +106,7 @@ test('on a file system that stamps whole seconds, a stamp is conclusive after tw
 
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 
-test('a live site serves the last good version of a broken asset, a process that starts meanwhile too, and recovers when it is fixed', async t => {
+test('a live site serves the last good version of a broken asset until it is right, and so does the next', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
   const path = await site.path('app.css')
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
@@ -142,20 +135,16 @@ for (const [what, change] of Object.entries({
   test(`that a source was ${what} while a live site is built shows with the next request`, async t => {
     const root = makeProject(t)
     let isDue = false
-    const compiler: Compiler = {
-      extensions: ['.late'],
-      target: '.css',
-      compile({ code }) {
-        if (isDue) change(join(root, 'apps/web/assets/a.bin'))
-        isDue = false
-        return { code }
-      }
+    const compile: Compiler['compile'] = ({ code }) => {
+      if (isDue) change(join(root, 'apps/web/assets/a.bin'))
+      isDue = false
+      return { code }
     }
     // Read long before the last one is compiled, and written afterwards.
     const between = Array.from({ length: 60 }, (_, at) => [`b${at}.bin`, `${at}`])
     const files = { 'a.bin': 'one', ...Object.fromEntries(between), 'z.css.late': 'z{}' }
-    const options = { root, compilers: [compiler] }
-    const site = await makeFingerprinted(t, 'live', files, options)
+    const compilers = [{ extensions: ['.late'], target: '.css', compile }]
+    const site = await makeFingerprinted(t, 'live', files, { root, compilers })
     isDue = true
     await site.ask('/assets/a.bin')
     t.false(isDue)
@@ -165,7 +154,7 @@ for (const [what, change] of Object.entries({
 }
 
 for (const next of ['a page', 'the file']) {
-  test(`with fingerprints on request the files go with their source, and ${next} that is asked for next shows it`, async t => {
+  test(`with fingerprints on request the files go with their source, which ${next} then shows`, async t => {
     const site = await makeFingerprinted(t, 'live', { 'a.txt': 'a', 'b.txt': 'b' })
     const path = await site.path('a.txt')
     t.is((await site.ask(path)).text, 'a')

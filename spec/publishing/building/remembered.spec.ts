@@ -19,7 +19,7 @@ test('a value is made again once a file has changed or appeared, and when it is 
   t.is(await value.get(), 4)
 })
 
-test('a failure is thrown until what it came from has changed; one without inputs is not remembered', async t => {
+test('a failure is thrown until what it came from has changed, one without inputs once', async t => {
   const root = makeProject(t, { 'a.txt': 'broken' })
   const [file, error] = [join(root, 'a.txt'), new Error('broken')]
   let tries = 0
