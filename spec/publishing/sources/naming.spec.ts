@@ -22,21 +22,22 @@ import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { isWritable } from '../../support/windows.ts'
 
-const found = async (site: Site, paths: readonly string[]) => {
-  const all = await Promise.all(paths.map(path => site.ask(path)))
+const found = async (site: Site, names: readonly string[]) => {
+  const all = await Promise.all(names.map(name => site.ask(`/assets/${name}`)))
   return all.map(({ status, text }) => (status === 200 ? text : status))
 }
 
 // Before the specs below append directories to the list of the process, and remove them at their end.
 test.serial(
-  'if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them',
+  'of two sources of one name the first is served, with a warning, and precompile fails',
   async t => {
     const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
     const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
-    t.deepEqual(
-      await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
-      ['docs', 404, 'docs']
-    )
+    t.deepEqual(await found(site, ['logo.txt', 'images/logo.txt', 'docs/logo.txt']), [
+      'docs',
+      404,
+      'docs'
+    ])
     const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
     t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
     const hidden = '/assets/images/logo.txt'
@@ -50,7 +51,7 @@ test.serial(
 )
 
 test.serial(
-  'a plain file beside a source of the same name is served, and the log says what it hides, except in a package',
+  'a plain file beside a source of its name is served, with a warning except in a package',
   async t => {
     const files = {
       'stylesheets/two.css': 'plain{}',
@@ -59,10 +60,7 @@ test.serial(
       '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
     }
     const site = await makeSite(t, files, { sources: ['../../lib'] })
-    t.deepEqual(await found(site, ['/assets/two.css', '/assets/theirs.css']), [
-      'plain{}',
-      'theirs{}'
-    ])
+    t.deepEqual(await found(site, ['two.css', 'theirs.css']), ['plain{}', 'theirs{}'])
     t.deepEqual(warningsAbout('theirs.css'), [])
     const told = `several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
     t.deepEqual(warningsAbout('two.css'), [`koa-fresh-assets: ${told}`])
@@ -70,7 +68,7 @@ test.serial(
     rmSync(site.at('stylesheets/two.css'))
     t.regex((await site.ask('/assets/two.css')).text, /b: c/)
     site.write('stylesheets/two.css', 'again{}')
-    t.deepEqual(await found(site, ['/assets/two.css']), ['again{}'])
+    t.deepEqual(await found(site, ['two.css']), ['again{}'])
   }
 )
 
@@ -98,33 +96,27 @@ test('dotfiles, partials, leftovers and the text of preprocessor sources are not
   const raw = ['raw.css.scss', 'raw2.css.less', 'raw3.js.ts', 'types.d.ts', 'APP.CSS.SCSS']
   const files = [...hidden, ...partials, ...leftovers, ...raw]
   const site = await makeSite(t, Object.fromEntries(files.map(name => [`css/${name}`, 'a{}'])))
-  const asked = ['partial.css', ...files].flatMap(name => [
-    `/assets/${encoded(name)}`,
-    `/assets/css/${encoded(name)}`
-  ])
+  const names = ['partial.css', ...files].map(encoded)
+  const asked = names.flatMap(name => [name, `css/${name}`])
   t.deepEqual(new Set(await found(site, asked)), new Set([404]))
   t.is(site.read('/public/assets/raw.css.scss'), undefined)
 })
 
-test('no name begins with -/: no theme, no folder and no file by hand replaces a script of development', async t => {
-  const theme = { '/theme/-/live.js': 'stolen', '/theme/js/-/live.js': 'stolen' }
-  const own = { 'x/-/live.js': 'stolen', 'x/deep/-/live.js': 'stolen' }
-  const byHand = { '/public/assets/-/live.js': 'stolen' }
-  const files = { ...own, ...theme, ...byHand, '/theme/-a/b.js': 'b' }
+test('no name begins with -/: nothing in sources and public replaces a script of development', async t => {
+  const folders = words('x/- x/deep/- /theme/- /theme/js/- /public/assets/-')
+  const stolen = Object.fromEntries(folders.map(folder => [`${folder}/live.js`, 'stolen']))
+  const files = { ...stolen, '/theme/-a/b.js': 'b' }
   const sources = ['../../theme', { dir: '../../theme', at: '/' }]
   const site = await makeSite(t, files, { env: 'development', sources })
-  const { text } = await site.ask('/assets/-/live.js')
-  t.notRegex(text, /stolen/)
-  for (const name of ['live.js', '-/other.js', 'deep/-/live.js', 'x/-/live.js'])
-    t.is((await site.ask(`/assets/${name}`)).status, 404, name)
-  t.is((await site.ask('/assets/-a/b.js')).text, 'b')
-  for (const at of ['-', '-/x'])
-    await t.throwsAsync(makeSite(t, files, { sources: [{ dir: '../../theme', at }] }), {
-      instanceOf: TypeError
-    })
-  for (const path of ['/-', '/-/x', '/-/']) {
-    await t.throwsAsync(makeSite(t, {}, { apps: { a: { path } } }), { instanceOf: TypeError })
-  }
+  t.notRegex((await site.ask('/assets/-/live.js')).text, /stolen/)
+  const names = ['live.js', '-/other.js', 'deep/-/live.js', 'x/-/live.js', '-a/b.js']
+  t.deepEqual(await found(site, names), [404, 404, 404, 404, 'b'])
+  const refused = [
+    ...['-', '-/x'].map(at => ({ sources: [{ dir: '../../theme', at }] })),
+    ...['/-', '/-/x', '/-/'].map(path => ({ apps: { a: { path } } }))
+  ]
+  for (const options of refused)
+    await t.throwsAsync(makeSite(t, files, options), { instanceOf: TypeError })
 })
 
 test('any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
@@ -135,8 +127,7 @@ test('any other name may begin with an underscore, as in lodash-es and date-fns'
     'stylesheets/_plain.css': 'p{}'
   })
   const names = ['_base.js', '_lib/a.js', 'a.js', '_plain.css']
-  const paths = names.map(name => `/assets/${name}`)
-  t.deepEqual(await found(site, paths), ['base', 'a', 'a', 'p{}'])
+  t.deepEqual(await found(site, names), ['base', 'a', 'a', 'p{}'])
   t.regex((await site.ask('/assets/_typed.js')).text, /say\("typed"\)/)
 })
 
@@ -144,10 +135,10 @@ test('a source directory that is a link works', async t => {
   const site = await makeSite(t, { '/elsewhere/stylesheets/a.css': 'a{}' }, {})
   mkdirSync(site.at('/apps/web'), { recursive: true })
   symlinkSync(site.at('/elsewhere'), site.at('/apps/web/assets'))
-  t.deepEqual(await found(site, ['/assets/a.css']), ['a{}'])
+  t.deepEqual(await found(site, ['a.css']), ['a{}'])
   for (const symlinks of ['deny', 'follow'] as const) {
     const other = await makeSite(t, {}, { root: site.root, symlinks, public: symlinks })
-    t.deepEqual(await found(other, ['/assets/a.css']), ['a{}'], symlinks)
+    t.deepEqual(await found(other, ['a.css']), ['a{}'], symlinks)
   }
 })
 
@@ -163,9 +154,8 @@ for (const [symlinks, expected] of [
     symlinkSync('files/real', site.at('linked'))
     symlinkSync(join(outside, 'secret/s.txt'), site.at('files/leak.txt'))
     symlinkSync(join(outside, 'secret'), site.at('files/leak'))
-    const asked = ['link.txt', 'linked/r.txt', 'leak.txt', 'leak/s.txt']
-    const paths = asked.map(name => `/assets/${name}`)
-    t.deepEqual(await found(site, paths), [...expected])
+    const names = ['link.txt', 'linked/r.txt', 'leak.txt', 'leak/s.txt']
+    t.deepEqual(await found(site, names), [...expected])
   })
 }
 
@@ -238,14 +228,11 @@ test('names that differ only in case are two names, each with its own bytes', as
 // The source directories of third-party packages.
 // The list is the process's, so each spec asks for names of its own.
 
-test('a directory appended before koaAssets() or after it is searched by every app, also once it goes away and comes back', async t => {
+test('a directory appended before koaAssets() or after it is searched by every app while it is there', async t => {
   assetSources.append(makeProject(t, { 'scripts/before.js': 'before()' }))
   const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
-  t.deepEqual(await found(site, ['/assets/before.js', '/assets/admin/before.js']), [
-    'before()',
-    'before()'
-  ])
-  const [vendor, late] = [makeProject(t), ['/assets/late.js', '/assets/admin/late.js']]
+  t.deepEqual(await found(site, ['before.js', 'admin/before.js']), ['before()', 'before()'])
+  const [vendor, late] = [makeProject(t), ['late.js', 'admin/late.js']]
   assetSources.append([join(vendor, 'later')])
   t.deepEqual(await found(site, late), [404, 404])
   for (let times = 0; times < 2; times++) {
@@ -256,7 +243,7 @@ test('a directory appended before koaAssets() or after it is searched by every a
   }
 })
 
-test('a directory appended twice is in the list once, where it was first; the list that is given out is a copy', t => {
+test('a directory appended twice is in the list once, and list() returns a copy', t => {
   const [one, two] = [makeProject(t), makeProject(t)]
   const before = assetSources.list()
   assetSources.append([one, two, one])
@@ -271,10 +258,9 @@ test('a directory appended twice is in the list once, where it was first; the li
 test('append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
   const before = assetSources.list()
   for (const given of ['vendor/assets', '', 42, undefined, [['/nested']]]) {
-    t.throws(() => assetSources.append(['/fine', given] as string[]), {
-      instanceOf: TypeError,
-      message: `assetSources.append expects absolute paths, got ${inspect(given)}: build them from import.meta.dirname`
-    })
+    const what = `absolute paths, got ${inspect(given)}: build them from import.meta.dirname`
+    const expected = { instanceOf: TypeError, message: `assetSources.append expects ${what}` }
+    t.throws(() => assetSources.append(['/fine', given] as string[]), expected)
   }
   t.deepEqual(assetSources.list(), before)
 })
@@ -290,7 +276,7 @@ test('two copies of the library in one process share one list', async t => {
   t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
-test('an extra source comes between the app and the third parties, of which the first wins; an exact name comes before a tail', async t => {
+test('a source of the app comes before an extra one, then the third parties, an exact name before a tail', async t => {
   assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
   assetSources.append(makeProject(t, { 's/e3.css': '4{}', 's/exact.css': '4{}' }))
   const files = {
@@ -300,6 +286,6 @@ test('an extra source comes between the app and the third parties, of which the 
     '/apps/web/more/s/e2.css': '2{}'
   }
   const site = await makeSite(t, files, { sources: ['more'] })
-  const paths = ['e1', 'e2', 'e3', 'exact'].map(name => `/assets/${name}.css`)
-  t.deepEqual(await found(site, paths), ['1{}', '2{}', '3{}', '4{}'])
+  const names = ['e1.css', 'e2.css', 'e3.css', 'exact.css']
+  t.deepEqual(await found(site, names), ['1{}', '2{}', '3{}', '4{}'])
 })

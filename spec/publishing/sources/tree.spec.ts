@@ -3,13 +3,12 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join, posix } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
-import { builtInCompilers } from '../../../lib/publishing/compilers/built-in.ts'
-import type { Compiler } from '../../../lib/runtime/settings/options.ts'
+import { compilersFor } from '../../../lib/publishing/compilers/built-in.ts'
 import { sourceAt } from '../../../lib/publishing/sources/snapshot.ts'
 import { Tree } from '../../../lib/publishing/sources/tree.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-import { makeFront } from '../../support/front.ts'
+import { ENVIRONMENTS, makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { leadLink, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until, untilSettled } from '../../support/until.ts'
@@ -34,15 +33,11 @@ for (const [what, change, expected] of [
   ['an added file', 'write css/new.css', ['css/a.css', 'css/deep/b.css', 'css/new.css', 'top.txt']],
   ['a removed file', 'remove css/a.css', ['css/deep/b.css', 'top.txt']],
   ['a renamed file', 'rename css/a.css css/z.css', ['css/deep/b.css', 'css/z.css', 'top.txt']],
-  ['an added folder', 'write x/y/z.css', ['css/a.css', 'css/deep/b.css', 'top.txt', 'x/y/z.css']],
+  ['an added folder', 'write x/y/z.css', [...ALL, 'x/y/z.css']],
   ['a removed folder', 'remove css', ['top.txt']],
   ['a renamed folder', 'rename css style', ['style/a.css', 'style/deep/b.css', 'top.txt']],
   ['a moved folder', 'rename css/deep deep', ['css/a.css', 'deep/b.css', 'top.txt']],
-  [
-    'a file that becomes a folder',
-    'replace top.txt',
-    ['css/a.css', 'css/deep/b.css', 'top.txt/in']
-  ],
+  ['a file that becomes a folder', 'replace top.txt', [...ALL.slice(0, 2), 'top.txt/in']],
   ['an added partial, which may shadow another,', 'write css/_x.scss', ALL]
 ] as const) {
   test(`${what} is reported by events, and found by verify() without them`, async t => {
@@ -104,12 +99,8 @@ test('a swapped release is noticed, even when the served source is the same file
   const released = await makeSite(t, {}, { root: site.root, apps })
   t.regex((await released.ask('/assets/app.css')).text, /^a \{/)
   leadLink(site.at('/releases/current'), 'two')
-  await until(
-    async () => (await released.ask('/assets/app.css')).text === 'two{}',
-    'the other source of the new release is served',
-    5000
-  )
-  t.pass()
+  const isServed = async () => (await released.ask('/assets/app.css')).text === 'two{}'
+  await until(isServed, 'the other source of the new release is served', 5000)
 })
 
 // First, as it replaces Node's call in this process.
@@ -149,12 +140,6 @@ test('links that form a cycle are followed once', async t => {
   t.deepEqual(files, ['a/b/y.css', 'a/x.css', 'b/a/x.css', 'b/y.css'])
 })
 
-const compilers = new Map<string, Compiler>(
-  builtInCompilers.flatMap(compiler =>
-    [compiler.extensions].flat().map((extension): [string, Compiler] => [extension, compiler])
-  )
-)
-
 for (const [path, name, compiled] of [
   ['stylesheets/app.css', 'app.css', false],
   ['stylesheets/app.css.scss', 'app.css', true],
@@ -170,7 +155,7 @@ for (const [path, name, compiled] of [
   ['css/APP.CSS.SCSS', 'APP.CSS', true]
 ] as const) {
   test(`${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
-    const source = sourceAt({ dir: '/src' }, 0, path, compilers)
+    const source = sourceAt({ dir: '/src' }, 0, path, compilersFor([]))
     t.like(source, { name, path, file: join('/src', path), directory: '/src' })
     t.is(source.compiler !== undefined, compiled)
   })
@@ -183,7 +168,7 @@ const encoded = encodeURIComponent
 const DECOMPOSED = 'E\u0301t\u00e9.svg'
 const COMPOSED = '\u00c9t\u00e9.svg'
 
-test('a source whose name macOS kept decomposed is the one that a view writes composed, in development and precompiled', async t => {
+test('a source whose name macOS kept decomposed is the one that a view writes composed', async t => {
   const root = makeProject(t, { [`${ASSETS}/images/${DECOMPOSED}`]: '<svg/>' })
   const path = `/assets/${encoded(COMPOSED)}`
   const routes: Middleware = ctx => {
@@ -202,22 +187,18 @@ test('a source whose name macOS kept decomposed is the one that a view writes co
 })
 
 test('two sources whose names differ only in how accents are written have one name', async t => {
-  const root = makeProject(t, {
-    [`${ASSETS}/images/${DECOMPOSED}`]: '1',
-    [`${ASSETS}/images/${COMPOSED}`]: '2'
-  })
-  await t.throwsAsync(precompile({ root }), {
-    message: new RegExp(`several sources in .* are published as ${COMPOSED}:`)
-  })
+  const images = `${ASSETS}/images`
+  const root = makeProject(t, { [`${images}/${DECOMPOSED}`]: '1', [`${images}/${COMPOSED}`]: '2' })
+  const message = new RegExp(`several sources in .* are published as ${COMPOSED}:`)
+  await t.throwsAsync(precompile({ root }), { message })
 })
 
-test('a file that has both spellings, as on macOS, is found under the composed one; a guard compares one', async t => {
+test('a file that has both spellings, as on macOS, is found under the composed one', async t => {
   const root = makeProject(t, { [`public/${COMPOSED}`]: 'composed', 'public/e\u0301.txt': 'other' })
   linkSync(join(root, 'public', COMPOSED), join(root, 'public', DECOMPOSED))
   for (const revalidate of [0, 3600]) {
-    const { port } = await makeFront(t, {
-      ...{ root, env: 'production', compile: false, fingerprint: false, revalidate }
-    })
+    const { production } = ENVIRONMENTS
+    const { port } = await makeFront(t, { ...production, root, revalidate })
     for (let times = 0; times < 2; times++) {
       t.is((await ask(port, 'GET', `/${encoded(COMPOSED)}`)).text, 'composed')
       t.is((await ask(port, 'GET', `/${encoded(DECOMPOSED)}`)).status, 404)
