@@ -9,8 +9,7 @@ import { warningsAbout } from '../../support/warnings.ts'
 import { isKnown, makeShop, run, start } from './run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
-const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
-
+const CONFIG = { '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}` }
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
 const ESCAPED = 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\\u009b31m.png'
 const TURNED = 'a\u202egnp.exe'
@@ -70,17 +69,17 @@ test('a warning and an error of the running site name files with escapes', async
   t.notRegex(error?.message ?? '', UNSAFE)
 })
 
-test('precompile prints few lines in a log, then what it did, and what changed since the last build', async t => {
+test('precompile prints few lines in a log, what it did, and what changed since the last build', async t => {
   const root = makeShop(t, {
     'stylesheets/app.css': 'a{}',
     'javascripts/app.js': 'start()',
     'images/logo.png': 'x'.repeat(12_345),
-    '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}`
+    ...CONFIG
   })
   const first = await run(root, 'precompile')
   t.like(first, { status: 0, stderr: 'Building 3 assets\nWriting 3 assets\n' })
   t.is(
-    withoutTime(first.stdout),
+    first.stdout.replace(/\d+\.\d+ s/, '0.12 s'),
     `Assets      3
 Bytes       12.4 kB
 Compressed  12.4 kB
@@ -100,8 +99,9 @@ Since the last build: 3 added
   )
   writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'b{}', 'apps/web/assets/c.txt': 'c' })
   const { stdout } = await run(root, 'precompile')
-  t.true(
-    stdout.endsWith('last build: 1 added, 1 changed\n  + /assets/c.txt\n  ~ /assets/app.css\n')
+  t.regex(
+    stdout,
+    /last build: 1 added, 1 changed\n  \+ \/assets\/c\.txt\n  ~ \/assets\/app\.css\n$/
   )
   t.regex(stdout, /\nKept +1 file of the last build\n/)
   const again = await run(root, 'precompile')
@@ -110,8 +110,7 @@ Since the last build: 3 added
 })
 
 test('precompile --json prints only the report, --quiet nothing, --verbose a line for each asset', async t => {
-  const config = `export default ${JSON.stringify(AS_WRITTEN)}`
-  const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb', '/assets.config.mjs': config })
+  const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb', ...CONFIG })
   const { status, stdout, stderr } = await run(root, 'precompile --json')
   t.deepEqual([status, stderr], [0, ''])
   const { seconds, ...report } = JSON.parse(stdout) as PrecompileReport
@@ -130,12 +129,10 @@ test('precompile --json prints only the report, --quiet nothing, --verbose a lin
   })
   t.deepEqual(await run(root, 'precompile --quiet'), { status: 0, stdout: '', stderr: '' })
   const verbose = await run(root, 'precompile --verbose')
-  t.deepEqual(verbose.stderr.trimEnd().split('\n').toSorted(), [
-    'Building /assets/a.txt',
-    'Building /assets/b.txt',
-    'Writing /assets/a.txt',
-    'Writing /assets/b.txt'
-  ])
+  t.regex(
+    verbose.stderr,
+    /^(?:Building \/assets\/[ab]\.txt\n){2}(?:Writing \/assets\/[ab]\.txt\n){2}$/
+  )
 })
 
 test('precompile lists every broken source with its place and lines, and changes nothing', async t => {
@@ -177,7 +174,7 @@ test('precompile reports an error in one line, and with DEBUG its stack', async 
   t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
 })
 
-test(`precompile stops cleanly on SIGINT, and leaves the old manifest`, async t => {
+test('precompile stops cleanly on SIGINT, and leaves the old manifest', async t => {
   const root = makeShop(t, {
     'a.txt': 'a',
     '/assets.config.mjs': `export default { compilers: [{
@@ -201,12 +198,8 @@ test(`precompile stops cleanly on SIGINT, and leaves the old manifest`, async t 
   await until(() => heard().includes('at work'), 'the compiler is at work')
   child.kill('SIGINT')
   const ended = await outcome
-  t.is(ended.status, 130)
-  t.is(ended.stdout, '')
-  t.true(ended.stderr.endsWith(`Stopped by SIGINT; nothing was published.\n`))
+  t.like(ended, { status: 130, stdout: '' })
+  t.true(ended.stderr.endsWith('Stopped by SIGINT; nothing was published.\n'))
   t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
-  t.deepEqual(
-    readdirSync(join(root, 'public/assets')).filter(name => name.startsWith('.')),
-    []
-  )
+  t.false(readdirSync(join(root, 'public/assets')).some(name => name.startsWith('.')))
 })

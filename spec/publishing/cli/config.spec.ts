@@ -5,12 +5,11 @@ import { generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/
 import {
   makeOutput,
   progressOn,
-  UsageError,
   count,
   formatBytes,
   formatSeconds
 } from '../../../lib/publishing/cli/command.ts'
-import type { PrecompileReport, Progress } from '../../../lib/index.ts'
+import type { PrecompileReport } from '../../../lib/index.ts'
 import { type Files, makeProject } from '../../support/site.ts'
 import { makeShop, run, runBuilt, start } from './run.ts'
 import { COMMANDS } from '../../support/ready.ts'
@@ -23,11 +22,10 @@ async function published(root: string, options = '', runs = run): Promise<readon
   return Object.keys((JSON.parse(readFileSync(manifest, 'utf8')) as { assets: object }).assets)
 }
 
-function makeConfigured(t: ExecutionContext, files: Files): string {
-  return makeShop(t, { 'a.txt': 'a', ...files })
-}
+const makeConfigured = (t: ExecutionContext, files: Files) =>
+  makeShop(t, { 'a.txt': 'a', ...files })
 
-test('the options come from a file, as an object, a promise or a function that reads the environment', async t => {
+test('the options come from a file, as an object, a promise or a function', async t => {
   for (const [name, text] of [
     ['assets.config.json', '{ "prefix": "/static" }'],
     ['assets.config.mjs', 'export default { prefix: "/static" }'],
@@ -41,7 +39,7 @@ test('the options come from a file, as an object, a promise or a function that r
   }
 })
 
-test('NODE_ENV is the environment that a command names, before the file and its compilers are loaded', async t => {
+test('NODE_ENV is the environment that a command names, before the file is loaded', async t => {
   for (const [line, given, expected] of [
     ['precompile', undefined, 'production'],
     ['precompile', 'staging', 'staging'],
@@ -62,10 +60,9 @@ test('without a file the defaults apply; --root takes precedence over the root i
     '/wrong.json': '{ "root": 3 }',
     '/empty/public/robots.txt': 'x'
   })
-  const configured = '--config elsewhere.json'
   t.deepEqual(await published(root), ['/assets/a.txt'])
-  t.regex(String(await published(root, configured)), / no assets /)
-  t.deepEqual(await published(root, `${configured} --root .`), ['/assets/a.txt'])
+  t.regex(String(await published(root, '--config elsewhere.json')), / no assets /)
+  t.deepEqual(await published(root, '--config elsewhere.json --root .'), ['/assets/a.txt'])
   const refused = 'koa-fresh-assets: root must be a string, got 3\n'
   t.deepEqual(await published(root, '--config wrong.json'), [refused])
 })
@@ -99,40 +96,39 @@ test("where Node cannot import TypeScript, the project's tsx does", async t => {
 test('where nothing reads TypeScript, the error says what to install, or which file to name', async t => {
   const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
   const { status, stdout, stderr } = await runBuilt(root, 'precompile')
-  if ((process.features as { typescript?: unknown }).typescript) {
-    t.is(status, 0)
-    return
-  }
-  t.deepEqual([status, stdout], [1, ''])
-  t.is(
-    stderr,
-    `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
-      'TypeScript: run npm install --save-dev tsx, or name the file that tsc wrote for it, as in ' +
-      '--config build/assets.config.js\n'
-  )
+  const isRead = Boolean((process.features as { typescript?: unknown }).typescript)
+  t.is(status, isRead ? 0 : 1)
+  if (isRead) return
+  const cause = `cannot load assets.config.ts: Node ${process.versions.node} cannot import TypeScript`
+  const advice =
+    'run npm install --save-dev tsx, or name the file that tsc wrote for it, as in --config build/assets.config.js'
+  t.deepEqual([stdout, stderr], ['', `koa-fresh-assets: ${cause}: ${advice}\n`])
 })
 
-const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
-
-test('a usage error has a one-line message, with the nearest name or all', t => {
+test('a usage error is one line on stderr with the nearest name or all, and exit status 2', async t => {
+  const root = makeProject(t)
+  // Extras add others.
+  const known = /--verbose, .*--config, --root, --env, --json, --quiet, --help, --version$/m
   const all = COMMANDS.map(({ name }) => name).join(', ')
   for (const [line, message] of [
+    ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
     ['dance', `unknown command 'dance': known commands: ${all}`],
     ['help precompil', "unknown command 'precompil': did you mean 'precompile'?"],
     ['precompile --jsn', "unknown option 'precompile --jsn': did you mean '--json'?"],
-    [
-      'precompile --dry-run',
-      /^unknown option 'precompile --dry-run': known options: --verbose, .*--config, --root, --env, --json, --quiet, --help, --version$/
-    ],
+    ['precompile --dry-run', "unknown option 'precompile --dry-run': known options: …"],
     ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
-    ['precompile --constructor', /^unknown option 'precompile --constructor': known options: /],
-    ['precompile -z', /^unknown option 'precompile -z': known options: /],
+    ['precompile --constructor', "unknown option 'precompile --constructor': known options: …"],
+    ['precompile -z', "unknown option 'precompile -z': known options: …"],
     ['precompile --root', '--root requires a value: --root DIR'],
     ['precompile --root=', '--root requires a value: --root DIR'],
+    ['precompile --root nowhere', '--root: no such directory: nowhere'],
+    ['precompile --config nowhere.js', '--config: no such file: nowhere.js'],
     ['precompile --json=yes', "--json does not take a value, got 'yes'"],
     ['precompile all', "unexpected argument 'all' for precompile"]
   ] as const) {
-    t.throws(() => read(line), { instanceOf: UsageError, message })
+    const { status, stdout, stderr } = await run(root, line)
+    t.deepEqual([status, stdout], [2, ''])
+    t.is(stderr.replace(known, '…'), `koa-fresh-assets: ${message}\n`)
   }
 })
 
@@ -143,22 +139,11 @@ for (const command of COMMANDS) {
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
     t.true(all.includes(`\n  ${command.name.padEnd(WIDTH)}  ${command.summary}\n`))
-    t.true([...help.split('\n'), ...all.split('\n')].every(line => line.length <= 84))
-    t.true(read(`help ${command.name}`).values.help)
+    t.true(`${help}\n${all}`.split('\n').every(line => line.length <= 84))
+    const { values } = parseCommandLine(['help', command.name], COMMANDS)
+    t.true(values.help)
   })
 }
-
-test('a usage error is one line on stderr, nothing on stdout, exit status 2', async t => {
-  const root = makeProject(t)
-  for (const [line, message] of [
-    ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
-    ['precompile --root nowhere', '--root: no such directory: nowhere'],
-    ['precompile --config nowhere.js', '--config: no such file: nowhere.js']
-  ] as const) {
-    const stderr = `koa-fresh-assets: ${message}\n`
-    t.deepEqual(await run(root, line), { status: 2, stdout: '', stderr })
-  }
-})
 
 test('without a command it prints the help with exit status 2; --help and --version succeed', async t => {
   const root = makeProject(t)
@@ -170,48 +155,28 @@ test('without a command it prints the help with exit status 2; --help and --vers
 })
 
 test('bytes, seconds and counts are short and readable', t => {
-  for (const [bytes, text] of [
-    [0, '0 B'],
-    [999, '999 B'],
-    [1000, '1.0 kB'],
-    [99_940, '99.9 kB'],
-    [123_456, '123 kB'],
-    [999_500, '1.0 MB'],
-    [5e9, '5.0 GB'],
-    [2e16, '20000 TB']
-  ] as const) {
-    t.is(formatBytes(bytes), text)
-  }
-  for (const [seconds, text] of [
-    [0.004, '0.00 s'],
-    [12.34, '12.3 s'],
-    [119.7, '2 min 0 s']
-  ] as const) {
-    t.is(formatSeconds(seconds), text)
-  }
+  const sizes = [0, 999, 1000, 99_940, 123_456, 999_500, 5e9, 2e16].map(formatBytes)
+  t.is(sizes.join(', '), '0 B, 999 B, 1.0 kB, 99.9 kB, 123 kB, 1.0 MB, 5.0 GB, 20000 TB')
+  t.deepEqual([0.004, 12.34, 119.7].map(formatSeconds), ['0.00 s', '12.3 s', '2 min 0 s'])
   t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
 })
 
-function makeLog(columns?: number) {
+function makeLog(columns: number) {
   const written: string[] = []
-  const write = (text: string) => written.push(text)
-  const stream = { write, isTTY: columns !== undefined, columns }
+  const stream = { write: (text: string) => written.push(text), isTTY: true, columns }
   const streams = { stdout: stream, stderr: stream, env: {} } as unknown as NodeJS.Process
   return { output: makeOutput({}, streams), written }
 }
 
-const at = (stage: Progress['stage'], done: number, total: number): Progress => {
-  return { stage, done, total, path: `/assets/${done}.css` }
-}
-
 const CLEAR = '\r\u001B[K'
 
-test('on a terminal a bar fills up, and what is printed takes its place; it is never wider', t => {
+test('on a terminal a bar fills up, never wider, and what is printed takes its place', t => {
   const { output, written } = makeLog(80)
   const show = progressOn(output, false)
-  show(at('compile', 2, 2))
+  const at = { done: 2, total: 2, path: '/assets/2.css' }
+  show({ ...at, stage: 'compile' })
   output.warn('look')
-  show(at('write', 2, 2))
+  show({ ...at, stage: 'write' })
   t.deepEqual(written, [
     `${CLEAR}Building ${'█'.repeat(24)} 2/2  /assets/2.css`,
     CLEAR,
@@ -219,6 +184,6 @@ test('on a terminal a bar fills up, and what is printed takes its place; it is n
     `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`
   ])
   const narrow = makeLog(20)
-  progressOn(narrow.output, false)(at('compile', 1, 4))
+  progressOn(narrow.output, false)({ ...at, stage: 'compile', done: 1, total: 4 })
   t.deepEqual(narrow.written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
 })

@@ -17,13 +17,8 @@ const CLI = moduleFile('lib/cli.ts')
 const BUILT = resolve('dist/cli.js')
 
 // What the person who runs the specs has set must not show in an output.
-const UNSET = {
-  NODE_ENV: undefined,
-  SERVE_STATIC_ASSETS: undefined,
-  CI: undefined,
-  DEBUG: undefined,
-  NO_COLOR: undefined
-}
+const SET = ['NODE_ENV', 'SERVE_STATIC_ASSETS', 'CI', 'DEBUG', 'NO_COLOR']
+const UNSET: NodeJS.ProcessEnv = Object.fromEntries(SET.map(name => [name, undefined]))
 
 export interface Outcome {
   readonly status: number | null
@@ -59,13 +54,10 @@ export function startNode(cwd: string, words: readonly string[], env: NodeJS.Pro
 }
 
 /** Without what is told where a system refuses calls, as `npm run lane refused` lets it. */
-const asElsewhere = <T extends Pick<Outcome, 'stderr'>>(outcome: T): T => ({
-  ...outcome,
-  stderr: outcome.stderr.replace(
-    process.env.REFUSED ? /^warning: the system refuses .*\n/gm : '',
-    ''
-  )
-})
+function asElsewhere(outcome: Outcome): Outcome {
+  if (!process.env.REFUSED) return outcome
+  return { ...outcome, stderr: outcome.stderr.replace(/^warning: the system refuses .*\n/gm, '') }
+}
 
 let count = 0
 let last: Promise<unknown> = Promise.resolve()
@@ -107,9 +99,10 @@ async function runHere(
 
 /** In place: Node reads a .env file into the environment of the process, not into an object. */
 function setEnvironment(env: NodeJS.ProcessEnv): void {
-  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name]
-  for (const [name, value] of Object.entries(env))
-    if (value !== undefined) process.env[name] = value
+  for (const name of Object.keys({ ...process.env, ...env })) {
+    if (env[name] === undefined) delete process.env[name]
+    else process.env[name] = env[name]
+  }
 }
 
 /** As it is installed, in a process of its own: without tsx, which would read TypeScript of the project, too. */
