@@ -10,7 +10,6 @@ const SPECS = '.spec/spec'
 /** Each of these has a process of its own, for the reason. */
 const ALONE = {
   'koa-assets': 'it appends to assetSources, which every app of a process searches',
-  'publishing/building/third-party': 'it appends to assetSources',
   'publishing/sources/naming': 'it appends to assetSources',
   'runtime/http-cache/people': 'it moves the clock',
   'runtime/files/disk': 'it replaces the platform',

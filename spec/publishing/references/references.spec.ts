@@ -160,20 +160,6 @@ test('a reference to what stayed in public, where the stylesheet was, is told ho
   ])
 })
 
-test("missing references are left with missing: 'ignore', warned of with 'warn', errors with 'error'", async t => {
-  const css = 'a{b:url(quiet.png)}'
-  const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })
-  t.is((await site.ask('/assets/quiet.css')).text, css)
-  t.like(await run({ root: site.root, missing: 'ignore' }), { assets: 1, warnings: [] })
-  t.deepEqual(warningsAbout('quiet'), [])
-  const where = 'apps/web/assets/css/quiet.css:1:9 refers to quiet.png, which was not found'
-  t.deepEqual((await run({ root: site.root, missing: 'warn' })).warnings, [where])
-  const strict = await makeSite(t, {}, { root: site.root, missing: 'error' })
-  const { status, text } = await strict.ask('/assets/quiet.css')
-  t.is(status, 500)
-  t.regex(text, /^This .*\n\napps\/web\/assets\/css\/quiet\.css:1:9 refers to quiet\.png, which/)
-})
-
 test('references in a stylesheet that is not UTF-8 are rewritten, and everything else stays', async t => {
   const css = '/* \u00e9 */ a { background: url(../images/logo.svg) }'
   const files = {

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync
 } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +13,9 @@ import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { test } from '../../support/test.ts'
 import { assetSources } from '../../../lib/index.ts'
-import { run } from '../../support/fingerprinted.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import { Sources } from '../../../lib/publishing/sources/sources.ts'
+import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
@@ -20,7 +23,7 @@ import { words } from '../../support/texts.ts'
 import { moduleFile } from '../../support/typescript.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { isWritable } from '../../support/windows.ts'
+import { FILE_MODE, isWritable } from '../../support/windows.ts'
 
 const found = async (site: Site, names: readonly string[]) => {
   const all = await Promise.all(names.map(name => site.ask(`/assets/${name}`)))
@@ -28,49 +31,72 @@ const found = async (site: Site, names: readonly string[]) => {
 }
 
 // Before the specs below append directories to the list of the process, and remove them at their end.
-test.serial(
-  'of two sources of one name the first is served, with a warning, and precompile fails',
-  async t => {
-    const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
-    const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
-    t.deepEqual(await found(site, ['logo.txt', 'images/logo.txt', 'docs/logo.txt']), [
-      'docs',
-      404,
-      'docs'
-    ])
-    const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
-    t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
-    const hidden = '/assets/images/logo.txt'
-    await until(() => warningsAbout(hidden).length > 0, 'the second is logged')
-    const only = 'only one source is published as logo.txt, here docs/logo.txt'
-    t.regex(warningsAbout(hidden)[0] ?? '', new RegExp(only))
-    await t.throwsAsync(() => run({ root: site.root }), {
-      message: `Precompile failed with 1 error; nothing was published\n- ${verdict}`
-    })
-  }
-)
+test.serial('of two sources with one name, byte order decides, and precompile fails', async t => {
+  const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
+  const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
+  const names = ['logo.txt', 'images/logo.txt', 'docs/logo.txt']
+  t.deepEqual(await found(site, names), ['docs', 404, 'docs'])
+  const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
+  t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
+  const hidden = '/assets/images/logo.txt'
+  await until(() => warningsAbout(hidden).length > 0, 'the second is logged')
+  t.regex(
+    warningsAbout(hidden)[0] ?? '',
+    /only one source is published as logo\.txt, here docs\/logo\.txt/
+  )
+  const message = `Precompile failed with 1 error; nothing was published\n- ${verdict}`
+  await t.throwsAsync(run({ root: site.root }), { message })
+})
 
-test.serial(
-  'a plain file beside a source of its name is served, with a warning except in a package',
-  async t => {
-    const files = {
-      'stylesheets/two.css': 'plain{}',
-      'stylesheets/two.css.scss': 'a { b: c }',
-      '/lib/stylesheets/theirs.css': 'theirs{}',
-      '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
-    }
-    const site = await makeSite(t, files, { sources: ['../../lib'] })
-    t.deepEqual(await found(site, ['two.css', 'theirs.css']), ['plain{}', 'theirs{}'])
-    t.deepEqual(warningsAbout('theirs.css'), [])
-    const told = `several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
-    t.deepEqual(warningsAbout('two.css'), [`koa-fresh-assets: ${told}`])
-    t.deepEqual((await run({ root: site.root })).warnings, [told], 'by precompile too')
-    rmSync(site.at('stylesheets/two.css'))
-    t.regex((await site.ask('/assets/two.css')).text, /b: c/)
-    site.write('stylesheets/two.css', 'again{}')
-    t.deepEqual(await found(site, ['two.css']), ['again{}'])
+test.serial('a plain file beside a source of its name is served, with a warning', async t => {
+  const files = {
+    'stylesheets/two.css': 'plain{}',
+    'stylesheets/two.css.scss': 'a { b: c }',
+    '/lib/stylesheets/theirs.css': 'theirs{}',
+    '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
   }
-)
+  const site = await makeSite(t, files, { sources: ['../../lib'] })
+  t.deepEqual(await found(site, ['two.css', 'theirs.css']), ['plain{}', 'theirs{}'])
+  t.deepEqual(warningsAbout('theirs.css'), [])
+  const told = `several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
+  t.deepEqual(warningsAbout('two.css'), [`koa-fresh-assets: ${told}`])
+  t.deepEqual((await run({ root: site.root })).warnings, [told], 'by precompile too')
+  rmSync(site.at('stylesheets/two.css'))
+  t.regex((await site.ask('/assets/two.css')).text, /b: c/)
+  site.write('stylesheets/two.css', 'again{}')
+  t.deepEqual(await found(site, ['two.css']), ['again{}'])
+})
+
+test.serial('precompile publishes all assets of apps and packages under both names', async t => {
+  const css = 'a { background: url(../images/third.png) }'
+  const images = { 'images/third.png': 'third', 'images/logo.png': 'their logo' }
+  assetSources.append(makeProject(t, { 'stylesheets/third.css': css, ...images }))
+  const files = {
+    'javascripts/app.js.ts': 'let a: number = 1',
+    'stylesheets/app.css.scss': '@use "part"',
+    'stylesheets/_part.scss': 'a { color: red }',
+    'stylesheets/.hidden.css': 'hidden',
+    'stylesheets/app.css.scss~': 'left behind',
+    'images/a/logo.png': 'logo',
+    'favicon.ico': 'ico',
+    '/apps/admin/assets/app.css': 'admin'
+  }
+  const root = makeProject(t, placed(files))
+  const report = await run({ root })
+  const own = ['admin/app.css', 'a/logo.png', 'app.css', 'app.js', 'favicon.ico']
+  const theirs = ['third.css', 'third.png', 'logo.png']
+  const all = [...own, ...theirs, ...theirs.map(name => `admin/${name}`)]
+  const paths = all.map(name => `/assets/${name}`)
+  const written = [...paths, ...paths.map(path => targetOf(root, path)), '/assets.json']
+  const found = filesBelow(join(root, 'public')).map(file => `/${file}`)
+  t.deepEqual(found.toSorted(), written.toSorted())
+  for (const file of found) t.is(statSync(join(root, 'public', file)).mode & 0o777, FILE_MODE, file)
+  t.like(report, { assets: all.length, manifest: join(root, 'public/assets.json') })
+  t.deepEqual(report.changes.added.toSorted(), paths.toSorted())
+  const { assets } = readManifest(root)
+  t.is(assets['/assets/favicon.ico']?.from, undefined, 'found in the own directory')
+  t.is(assets['/assets/third.png']?.from, 1)
+})
 
 test('a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
@@ -253,6 +279,14 @@ test('a directory appended twice is in the list once, and list() returns a copy'
   ;(assetSources.list() as string[]).push('/nowhere')
   t.false(assetSources.list().includes('/nowhere'))
   t.true(Object.isFrozen(assetSources))
+})
+
+test('a directory of a third party that an app names as well is searched once', t => {
+  const vendor = makeProject(t)
+  assetSources.append(vendor)
+  const site = settleProject({ root: makeProject(t, { 'apps/web/x': '' }), sources: vendor })
+  const [{ directories } = { directories: [] }] = site.apps.map(new Sources(site, t.fail, []).of)
+  t.is(directories.filter(each => each === vendor).length, 1)
 })
 
 test('append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
