@@ -160,10 +160,8 @@ for (const [extension, peer, code] of [
     const real = `require(${JSON.stringify(resolve(peer))})`
     site.write(`${folder}/node_modules/not-there-yet/index.js`, `module.exports = ${real}`)
     t.is(await statusOf(), 200)
-    t.deepEqual(
-      site.errors.map(error => 'code' in error && error.code),
-      ['compiler-missing', 'compiler-missing', 'compile-failed']
-    )
+    const codes = site.errors.map(error => 'code' in error && error.code)
+    t.deepEqual(codes, ['compiler-missing', 'compiler-missing', 'compile-failed'])
   })
 }
 

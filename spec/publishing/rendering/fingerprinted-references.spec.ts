@@ -72,10 +72,8 @@ for (const mode of MODES) {
       const isRenamed = async () => (await paths()).some((path, at) => path !== before[at])
       await until(isRenamed, 'the edit is noticed')
       const after = await paths()
-      t.deepEqual(
-        names.filter((_, at) => after[at] !== before[at]),
-        [...renamed]
-      )
+      const edited = names.filter((_, at) => after[at] !== before[at])
+      t.deepEqual(edited, [...renamed])
       t.is((await site.ask(before[0] ?? '')).status, 200, 'the old version is still there')
     }
     const [logo, theme] = await paths()
@@ -265,10 +263,8 @@ for (const code of [
 test('a replaced specifier is a valid string, whatever it contains', t => {
   const code = "import './a.js?q=\\'\"#\\r\\n'; export {}"
   const references = findModuleReferences(code)
-  t.is(
-    replaceReferences(code, references, ['/assets/a-1.js']),
-    'import "/assets/a-1.js?q=\'%22#%0D%0A"; export {}'
-  )
+  const replaced = replaceReferences(code, references, ['/assets/a-1.js'])
+  t.is(replaced, 'import "/assets/a-1.js?q=\'%22#%0D%0A"; export {}')
 })
 
 for (const [what, piece] of [

@@ -40,10 +40,8 @@ test.serial('of two sources with one name, byte order decides, and precompile fa
   t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
   const hidden = '/assets/images/logo.txt'
   await until(() => warningsAbout(hidden).length > 0, 'the second is logged')
-  t.regex(
-    warningsAbout(hidden)[0] ?? '',
-    /only one source is published as logo\.txt, here docs\/logo\.txt/
-  )
+  const only = 'only one source is published as logo.txt, here docs/logo.txt'
+  t.true(warningsAbout(hidden)[0]?.includes(only))
   const message = `Precompile failed with 1 error; nothing was published\n- ${verdict}`
   await t.throwsAsync(run({ root: site.root }), { message })
 })
