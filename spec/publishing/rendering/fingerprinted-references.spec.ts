@@ -123,16 +123,6 @@ for (const mode of MODES) {
     ])
   })
 
-  test(`a reference in a partial leads to the file beside the partial (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, {
-      'images/flags/fi.png': 'fi',
-      'stylesheets/deep/app.css.scss': '@use "parts/part";',
-      'stylesheets/parts/_part.scss': 'a { background: url(../../images/flags/fi.png) }'
-    })
-    const url = firstUrl(await textOf(site, 'deep/app.css'))
-    t.is(url, `/assets/flags/fi-${digestOf('fi')}.png`)
-  })
-
   test(`source maps are found under their fingerprints; a missing one is not reported (${mode})`, async t => {
     const files = {
       'javascripts/lib/app.min.js': 'go()\n//# sourceMappingURL=app.min.js.map\n',
