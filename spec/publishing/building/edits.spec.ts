@@ -106,7 +106,7 @@ test('on a file system that stamps whole seconds, a stamp is conclusive after tw
 
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 
-test('a live site serves the last good version of a broken asset until it is right, and so does the next', async t => {
+test('a live site, and the next one, serve the last good version of an asset until it is right', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
   const path = await site.path('app.css')
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
@@ -160,7 +160,7 @@ for (const [name, next] of [
   ['a.txt', 'the file'],
   [HEX, 'the file']
 ] as const) {
-  test(`with fingerprints on request files go with their source ${name}, as ${next} shows`, async t => {
+  test(`the files of ${name} go with their source, as ${next} shows`, async t => {
     const site = await makeFingerprinted(t, 'live', { [name]: 'a', 'b.txt': 'b' })
     const path = await site.path(name)
     t.is((await site.ask(path)).text, 'a')

@@ -308,7 +308,7 @@ test('two copies of the library in one process share one list', async t => {
   t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
-test('a source of the app comes before an extra one, then the third parties, an exact name before a tail', async t => {
+test('sources of the app come first, then extra ones, then third parties, an exact name before all', async t => {
   assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
   assetSources.append(makeProject(t, { 's/e3.css': '4{}', 's/exact.css': '4{}' }))
   const files = {

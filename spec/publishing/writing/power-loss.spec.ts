@@ -65,7 +65,7 @@ const indexOfRename = (events: readonly Event[], name: string) =>
 
 const CSS = 'body { color: red }\n'.repeat(40)
 
-test('precompile has everything on the disk before the manifest or a plain name leads to it', async t => {
+test('precompile has everything on the disk before the manifest names it or a plain name is replaced', async t => {
   const root = makeProject(t)
   const publish = () => precompile({ root, integrity: false, ...AS_WRITTEN })
   const write = (text: string) =>
