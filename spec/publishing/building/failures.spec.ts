@@ -23,6 +23,15 @@ import { AS_WRITTEN } from '../../support/as-written.ts'
 const hiddenBelow = (directory: string) =>
   filesBelow(directory).filter(path => /(?:^|\/)\./.test(path))
 
+/** Every file that the manifest names is there, with the bytes that its name says. */
+function checkManifest(t: ExecutionContext, root: string): void {
+  for (const { target, size } of Object.values(readManifest(root).assets)) {
+    const bytes = readPublic(root, target)
+    t.is(bytes.length, size, target)
+    t.is(digestOf(bytes), digestIn(target) ?? '', target)
+  }
+}
+
 /** Every file of the manifest is there with its bytes, and nothing temporary is. */
 function checkUsable(t: ExecutionContext, root: string): void {
   checkManifest(t, root)
@@ -142,6 +151,25 @@ function deploy(number: number): Files {
   return placed(files)
 }
 
+/** After a whole run, a plain name and its compressed copies are those of the manifest. */
+function checkPlain(t: ExecutionContext, root: string): void {
+  for (const [plain, { target }] of Object.entries(readManifest(root).assets)) {
+    t.true(readPublic(root, plain).equals(readPublic(root, target)), plain)
+    for (const extension of plain.endsWith('.css') ? ['.br', '.gz'] : []) {
+      const copy = readPublic(root, plain + extension)
+      t.true(copy.equals(readPublic(root, target + extension)), plain + extension)
+    }
+  }
+}
+
+/** A compressed copy is never one of other bytes than the file beside it has. */
+function checkCompressed(t: ExecutionContext, directory: string): void {
+  for (const path of filesBelow(directory).filter(name => name.endsWith('.gz'))) {
+    const bytes = readFileSync(join(directory, path.slice(0, -'.gz'.length)))
+    t.true(gunzipSync(readFileSync(join(directory, path))).equals(bytes), path)
+  }
+}
+
 const MOMENTS = ['write 13', 'compile 25', 'write 25', 'compile 1', 'write 1'].slice(0, cases(1, 5))
 
 for (const [signal, moments] of [
@@ -196,31 +224,3 @@ test('a signal that comes while plain names are replaced waits until all of them
     checkPlain(t, root)
   }
 })
-
-/** Every file that the manifest names is there, with the bytes that its name says. */
-function checkManifest(t: ExecutionContext, root: string): void {
-  for (const { target, size } of Object.values(readManifest(root).assets)) {
-    const bytes = readPublic(root, target)
-    t.is(bytes.length, size, target)
-    t.is(digestOf(bytes), digestIn(target) ?? '', target)
-  }
-}
-
-/** After a whole run, a plain name and its compressed copies are those of the manifest. */
-function checkPlain(t: ExecutionContext, root: string): void {
-  for (const [plain, { target }] of Object.entries(readManifest(root).assets)) {
-    t.true(readPublic(root, plain).equals(readPublic(root, target)), plain)
-    for (const extension of plain.endsWith('.css') ? ['.br', '.gz'] : []) {
-      const copy = readPublic(root, plain + extension)
-      t.true(copy.equals(readPublic(root, target + extension)), plain + extension)
-    }
-  }
-}
-
-/** A compressed copy is never one of other bytes than the file beside it has. */
-function checkCompressed(t: ExecutionContext, directory: string): void {
-  for (const path of filesBelow(directory).filter(name => name.endsWith('.gz'))) {
-    const bytes = readFileSync(join(directory, path.slice(0, -'.gz'.length)))
-    t.true(gunzipSync(readFileSync(join(directory, path))).equals(bytes), path)
-  }
-}

@@ -17,8 +17,8 @@ const TARGET = '/public/assets/app.css'
 const URL = '/assets/app.css'
 const THEN = 1_700_000_000
 
-const stateOf = (site: Site, path = TARGET) => {
-  const { ino, mtimeNs, ctimeNs, size, mode } = statSync(site.at(path), { bigint: true })
+const stateOf = (site: Site) => {
+  const { ino, mtimeNs, ctimeNs, size, mode } = statSync(site.at(TARGET), { bigint: true })
   return { ino, mtimeNs, ctimeNs, size, mode }
 }
 
@@ -27,10 +27,8 @@ const sent = async (site: Site, path = URL) => {
   return [status, text]
 }
 
-const made = (t: ExecutionContext, content = 'a{}') => makeSite(t, { [SOURCE]: content })
-
 test('an asset is copied with the first request, and not written by the second', async t => {
-  const site = await made(t)
+  const site = await makeSite(t, { [SOURCE]: 'a{}' })
   t.deepEqual(await sent(site), [200, 'a{}'])
   t.is(site.read(TARGET), 'a{}')
   t.deepEqual(readdirSync(site.at('/public/assets')), ['app.css'])
@@ -72,7 +70,7 @@ for (const [title, [change, expected]] of Object.entries(CHANGES)) {
 }
 
 test('another process does not write a current target', async t => {
-  const site = await made(t)
+  const site = await makeSite(t, { [SOURCE]: 'a{}' })
   const mtimes = [THEN, THEN + 0.123456, 1.7e9 + 0.999999, 1.6e9 + 0.000001, 1697198486.328126]
   for (const mtime of mtimes) {
     site.write(SOURCE, `at ${mtime}`, mtime)
@@ -110,15 +108,10 @@ test('a source created after start is served, and one that is removed is gone wi
 
 // Two development processes on one `public`: one of them is slow, and replaces a target by what it read before an edit.
 
-const MOMENTS = ['before it is looked at', 'before it is opened'] as const
+const MOMENTS = ['before it is looked at', 'before it is opened']
 
 /** Acts once, at a moment after the target was renamed, as another process does by chance. */
-function atMoment(
-  t: ExecutionContext,
-  moment: (typeof MOMENTS)[number],
-  target: string,
-  act: () => void
-) {
+function atMoment(t: ExecutionContext, moment: string, target: string, act: () => void) {
   const { rename, stat } = fs
   let isRenamed = false
   let isOver = false

@@ -103,18 +103,15 @@ for (const fingerprint of [false, true]) {
     // Alone, as the clock is that of the process.
     test.serial(`an edit saved during its compilation is in the next GET (${where})`, async t => {
       let [part, edit] = ['', '']
-      const racing: Compiler = {
-        extensions: '.racing',
-        target: '.css',
-        compile() {
-          const code = readFileSync(part, 'utf8')
-          if (edit) writeFileSync(part, edit)
-          edit = ''
-          return { code, dependencies: [part] }
-        }
+      const compile: Compiler['compile'] = () => {
+        const code = readFileSync(part, 'utf8')
+        if (edit) writeFileSync(part, edit)
+        edit = ''
+        return { code, dependencies: [part] }
       }
+      const compilers = [{ extensions: '.racing', target: '.css', compile }]
       const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
-      const site = await makeSite(t, files, { compilers: [racing], fingerprint })
+      const site = await makeSite(t, files, { compilers, fingerprint })
       part = site.at('s/part.txt')
       Date.now = () => now() + late
       t.teardown(() => (Date.now = now))

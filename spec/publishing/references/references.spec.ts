@@ -238,6 +238,13 @@ const modulePieces = constantFrom(
   ...['/', '}', ')', '(', "with { type: 'json' }", 'é', '🎈', 'of /x/g', '\\']
 )
 
+/** What stands around the references. */
+function between(code: string, references: readonly Reference[]): string {
+  const starts = [...references.map(({ start }) => start), code.length]
+  const ends = [0, ...references.map(({ end }) => end)]
+  return starts.map((start, at) => code.slice(ends[at], start)).join('\0')
+}
+
 test('replaced references of a module are found again, and nothing else has changed', async t => {
   const find = (code: string) => lexer.find(code).references
   t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
@@ -257,10 +264,3 @@ test('replaced references of a module are found again, and nothing else has chan
     { numRuns: cases(1000, 20_000) }
   )
 })
-
-/** What stands around the references. */
-function between(code: string, references: readonly Reference[]): string {
-  const starts = [...references.map(({ start }) => start), code.length]
-  const ends = [0, ...references.map(({ end }) => end)]
-  return starts.map((start, at) => code.slice(ends[at], start)).join('\0')
-}
