@@ -7,7 +7,7 @@ import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { viteBuild } from '../../support/bundler-project.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
-import { CODES, onFailingDisk } from '../../support/failing-disk.ts'
+import { CODES, onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
 import { makeProject, writeFiles, type Files } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
@@ -79,6 +79,10 @@ const needsKeep = ({ line, before: [first = line] = [] }: Scene) =>
 const isPossible = ({ line, before = [] }: Scene) =>
   [line, ...before].every(step => typeof step !== 'string' || isKnown(step))
 
+/** A temporary file is named, or what it was for. */
+const isNamed = (message: string, root: string, { path }: DiskCall) =>
+  withSlashes(message).includes(pathFrom(root, path)) || isLock(path)
+
 /** Without what a failure may leave. */
 const steady = (files: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !isLock(path)))
@@ -110,11 +114,7 @@ for (const scene of SCENES.filter(each => isPossible(each) && (canKeep || !needs
       for (const path of Object.keys(old))
         if (expected[path] && !isCopy(path)) t.truthy(left[path], `${path} ${context}`)
       if (result.status === 0) t.deepEqual(steady(left), steady(expected), context)
-      else {
-        // A temporary file is named, or what it was for.
-        const isNamed = withSlashes(said).includes(pathFrom(root, failed.path))
-        t.true((isNamed || isLock(failed.path)) && said.includes(code), context)
-      }
+      else t.true(isNamed(said, root, failed) && said.includes(code), context)
       await until(() => openDescriptors() <= open, `no descriptor is left: ${context}`)
       // As if the seconds had passed after which a lock counts as abandoned.
       for (const path of Object.keys(left).filter(isLock)) utimesSync(join(root, path), 0, 0)
