@@ -99,9 +99,9 @@ test('with fingerprints a request compiles what is broken once, and nothing else
 const now = Date.now
 for (const fingerprint of [false, true]) {
   for (const late of [0, 3_600_000]) {
-    const where = `fingerprint: ${fingerprint}, the clock of the disk ${late} ms late`
+    const where = `fingerprint: ${fingerprint}, disk clock ${late} ms late`
     // Alone, as the clock is that of the process.
-    test.serial(`an edit saved during its compilation is in the next GET (${where})`, async t => {
+    test.serial(`an edit saved during compilation is in the next GET (${where})`, async t => {
       let [part, edit] = ['', '']
       const compile: Compiler['compile'] = () => {
         const code = readFileSync(part, 'utf8')

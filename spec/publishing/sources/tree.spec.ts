@@ -38,7 +38,7 @@ for (const [what, change, expected] of [
   ['a renamed folder', 'rename css style', ['style/a.css', 'style/deep/b.css', 'top.txt']],
   ['a moved folder', 'rename css/deep deep', ['css/a.css', 'deep/b.css', 'top.txt']],
   ['a file that becomes a folder', 'replace top.txt', [...ALL.slice(0, 2), 'top.txt/in']],
-  ['an added partial, which may shadow another,', 'write css/_x.scss', ALL]
+  ['an added partial that may shadow another', 'write css/_x.scss', ALL]
 ] as const) {
   test(`${what} is reported by events, and found by verify() without them`, async t => {
     const { tree, directory, at, list } = await makeTree(t, FILES)
