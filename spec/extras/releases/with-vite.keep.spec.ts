@@ -315,12 +315,14 @@ test('a list of kept files that is damaged, empty or lost is an error of keep, c
     new: chunks(NEXT)
   })
   await run('older', 'old')
+  writeFileSync(at('outside.js'), WORDS)
   const good = readFileSync(at(`old/${LIST}`))
   const broken =
     /kept\.json is not a list of kept files .*: restore it, or remove it and run .*keep/
   const lost = /contains main-AbCd1234\.js of an earlier build, and no .*: copy/
   for (const [bytes, code, says] of [
     ['', 'manifest-broken', broken],
+    [list([1, '../outside.js']), 'manifest-broken', broken],
     [good.subarray(0, -20), 'manifest-broken', broken],
     [undefined, 'manifest-missing', lost]
   ] as const) {
@@ -333,6 +335,7 @@ test('a list of kept files that is damaged, empty or lost is an error of keep, c
     t.regex(problem?.message ?? '', says)
   }
   t.deepEqual(readdirSync(at('new')).toSorted(), ['.vite', NEXT], 'nothing was kept in part')
+  t.true(existsSync(at('outside.js')))
   writeFileSync(at(`old/${LIST}`), '{"builds":[]}')
   t.deepEqual((await run('old', 'new')).kept, [NEW], 'as the message says')
 })
@@ -376,6 +379,21 @@ test.serial(
     }
   }
 )
+
+test.serial('keep and clean read the manifest that --manifest names', async t => {
+  const buildOf = (file: string) => ({
+    [file]: TEXT,
+    'build/list.json': chunks(file)['.vite/manifest.json'] ?? ''
+  })
+  const { at } = makeBuilds(t, { old: buildOf(OLD), new: buildOf(NEW) })
+  const clean = 'clean new --keep 0 --age 0s'
+  for (const line of ['keep old new', clean]) {
+    t.regex((await run(at(''), line)).stderr, /there is no manifest .*stats\.json/, line)
+    const { stdout } = await run(at(''), `${line} --manifest build/list.json --json`)
+    const { kept, removed } = JSON.parse(stdout) as { kept: unknown; removed: unknown }
+    t.deepEqual(line === clean ? [removed, kept] : kept, line === clean ? [[OLD], 0] : [OLD])
+  }
+})
 
 test.serial(
   'an empty argument, as of a shell variable that is not set, does not mean the working directory',

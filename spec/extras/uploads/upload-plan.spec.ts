@@ -29,7 +29,7 @@ const FILES = {
   'images/icon.svg': '<svg/>',
   'images/größe 1.svg': '<svg/>',
   '/assets.config.mjs': `export default ${JSON.stringify(OPTIONS)}`,
-  ...viteBuild('/dist', { 'main.js': 'main-CZTearZk.js' }),
+  ...viteBuild('/dist', { 'main.js': 'main-CZTearZk.js', 'zoom.js': 'zoom-B1d8aKqw.js' }),
   '/dist/main-CZTearZk.js.map': '{}',
   '/dist/robots.txt': 'robots',
   '/other/page.html': 'other'
@@ -47,6 +47,7 @@ test('upload-plan lists the files of URLs of the host as a server sends them, th
       'assets/größe 1.svg',
       'assets/icon.svg',
       'static/main-CZTearZk.js',
+      'static/zoom-B1d8aKqw.js',
       'static/robots.txt'
     ]
   )

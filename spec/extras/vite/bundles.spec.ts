@@ -163,12 +163,17 @@ test('imports in a cycle, and a file that imports itself, are followed only once
   ])
 })
 
-test("the hash of a stylesheet follows its source's name without `.css.scss`", async t => {
-  const file = 'assets/app-CW6zNwpo.css'
-  const manifest = { 'src/app.css.scss': { ...entryAt(file), name: 'app.css' } }
-  const { ask } = await makeSite(t, {}, given(t, manifest, [file]))
-  const { headers } = await ask(`/static/${file}`)
-  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+test('app-CW6zNwpo.css, made from app.css.scss, is immutable, and app-settings.js is not', async t => {
+  const [file, word] = ['assets/app-CW6zNwpo.css', 'app-settings.js']
+  const manifest = {
+    'src/app.css.scss': { ...entryAt(file), name: 'app.css' },
+    'src/app.js': { ...entryAt(word), name: 'app' },
+    'src/a.js': { ...entryAt('a.js'), name: 'a' }
+  }
+  const { ask } = await makeSite(t, {}, given(t, manifest, [file, word, 'a.js']))
+  const cachingOf = async (path: string) => (await ask(`/static/${path}`)).headers['cache-control']
+  t.is(await cachingOf(file), 'public, max-age=31536000, immutable')
+  t.is(await cachingOf(word), 'public, max-age=0, must-revalidate')
 })
 
 test('without modern chunks the legacy entry is for every browser', async t => {
@@ -235,6 +240,7 @@ const PLAIN = [
   ['my-component.js', 'my-component', 'vite'],
   ['my-component.css', 'my', 'vite'],
   ['admin-DataTable.css', 'admin', 'vite'],
+  ['app-settings.js', 'app', 'vite'],
   ['data-20240101.json', 'data', 'vite'],
   ['main-Version2.js', 'main', 'vite'],
   ['main-release-candidate-2.js', 'main', 'vite'],

@@ -83,6 +83,7 @@ test.serial(
     t.deepEqual(summary(both.entry('shop.ts')), ['module /shop/a.js'])
 
     await build(config)
+    t.true(existsSync(join(root, ANNOUNCED)), 'a build that emptied dist has written it again')
     t.false(existsSync(join(root, 'dist/assets.json')), 'what koaAssets publishes is not copied')
     const meanwhile = (await page()).entry('src/main.ts')
     t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
@@ -96,6 +97,17 @@ test.serial(
 )
 
 const STALE = { base: '/admin/', token: 'mine' }
+
+test('a dev server with the plugin of another release is not used, and a warning says so', async t => {
+  const port = await listen(t, async (_, res) => void res.end('{"token":"mine","inputs":"a.ts"}'))
+  const origin = `http://127.0.0.1:${port}`
+  const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
+  const { entry } = await inDevelopment(root)()
+  t.throws(() => entry('a.ts'), { code: 'manifest-missing' })
+  t.deepEqual(warningsAbout(origin), [
+    `koa-fresh-assets: Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`
+  ])
+})
 
 test('an announcement that was left behind is not trusted', async t => {
   const root = makeProject(t, { 'dist/a.js': '' })
