@@ -21,37 +21,37 @@ const ASSETS = {
   '/apps/admin/assets/css/menu.css': ''
 }
 
-for (const [language, text, expected] of [
+const LITERAL = [
   ['EJS', `<%- assets.stylesheet("main", 'print', { media: 'x' }) %>`, ['main', 'print']],
   ['EJS without a receiver', `<%- javascript('app') %><%= path( 'a.png' ) %>`, ['app', 'a.png']],
   ['Nunjucks', "{{ assets.image('logo.png', { alt: '' }) | safe }}", ['logo.png']],
   ['Pug', "link(rel='icon' href=assets.path('icon.svg'))", ['icon.svg']],
   [
     'TypeScript',
-    "ctx.preload('a.css', `a.woff2`)\nstate.assets.url('a.js')",
-    ['a.css', 'a.woff2', 'a.js']
+    "ctx.preload('a.css', `b.woff2`)\nassets.url('c.js')",
+    ['a.css', 'b.woff2', 'c.js']
   ],
+  ['a state', "state.assets.url('a.js')", ['a.js']],
   ['another app', "assets.app('admin').stylesheet('menu')", ['menu']],
   ['escapes', String.raw`assets.path('o\'clock.txt')`, ["o'clock.txt"]],
   ['entries', "assets.entry('a.ts', 'b.ts')\nassets.entryFiles('c.ts')", ['a.ts', 'b.ts', 'c.ts']],
-  [
-    'the default of favicon()',
-    "assets.favicon( ) assets.favicon('a.png') app.use(favicon())",
-    ['favicon.ico', 'a.png']
-  ],
+  ['the default of favicon()', 'assets.favicon( ) app.use(favicon())', ['favicon.ico']],
+  ['a favicon', "assets.favicon('a.png')", ['a.png']],
   ['what is computed', "assets.path('img/' + name); assets.path(`${x}.js`); assets.path(name)", []],
   ['the first of several', "assets.javascript('app', script, 'more')", ['app']],
   ['what has other receivers', "router.url('book'); req.path('x'); this.image('a.png')", []],
   ['CSS', "a { background: url('a.png'), url('b.png') } @import url('c.css');", []],
   ['comments of templates', "<%# assets.path('old.js') %>{# assets.path('older.js') #}", []]
-] as const) {
-  test(`literal names are found: ${language}`, t => {
-    const names = literalNames(text).map(({ name }) => name)
-    t.deepEqual(names, [...expected])
-  })
-}
+] as const
 
-test('a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
+test('literal names are found in views of any language', t => {
+  for (const [what, text, expected] of LITERAL) {
+    const names = literalNames(text).map(({ name }) => name)
+    t.deepEqual(names, [...expected], what)
+  }
+})
+
+test('a name that no app has is reported with its line and the nearest name', async t => {
   const root = makeProject(t, placed(ASSETS))
   writeFiles(root, {
     'apps/web/views/a.ejs':
@@ -64,10 +64,8 @@ test('a name that no app has is reported with its line and the nearest name; tai
     'other.ejs': "assets.path('none.js')"
   })
   symlinkSync('deep', join(root, 'apps/web/views/folder.ejs'))
-  const report = await checkViews({ root }, [
-    'apps/web/views/**/*.{ejs,njk}',
-    './apps/web/views/*.ts'
-  ])
+  const globs = ['apps/web/views/**/*.{ejs,njk}', './apps/web/views/*.ts']
+  const report = await checkViews({ root }, globs)
   t.deepEqual([report.files, report.names], [3, 8])
   const [ap, app, rest] = report.problems
   t.deepEqual(ap, {
@@ -78,10 +76,8 @@ test('a name that no app has is reported with its line and the nearest name; tai
   })
   t.is(app?.path, 'apps/web/views/c.ts:1')
   t.regex(app?.message ?? '', /no leading or trailing slash.*got '\/app\.css'$/)
-  t.like(rest, {
-    path: 'apps/web/views/deep/b.njk:2',
-    message: "'aplication.js' is not an asset of the app 'web'"
-  })
+  const message = "'aplication.js' is not an asset of the app 'web'"
+  t.like(rest, { path: 'apps/web/views/deep/b.njk:2', message })
   t.is(report.problems.length, 3)
   // As on a server, which has no sources.
   await run({ root })
@@ -89,7 +85,7 @@ test('a name that no app has is reported with its line and the nearest name; tai
   t.deepEqual(await checkViews({ root }, ['apps/web/views/**/*.{ejs,njk,ts}']), report)
 })
 
-test('a view names what each app has whose pages may have it; otherwise it is reported, with the app that has it', async t => {
+test('a name that only another app has is reported with that app', async t => {
   const root = makeProject(t, placed(ASSETS))
   const views =
     "{{ assets.stylesheet('app') }}{{ assets.stylesheet('menu') }}{{ preload('menu.css') }}"
@@ -106,30 +102,30 @@ test('a view names what each app has whose pages may have it; otherwise it is re
   const adminHas = (name: string) =>
     `'${name}' is not an asset of the app 'web'; 'admin' has it, as in assets.app('admin')`
   const expected = [
-    ['apps/admin/views/c.njk:1', adminHas('menu.css')],
-    ['apps/admin/views/deep/b.njk:1', webHas('app.css')],
-    ['apps/web/views/a.njk:1', adminHas('menu.css')],
-    ['apps/web/views/a.njk:1', adminHas('menu.css')],
-    ['apps/web/views/d.njk:1', "'admni' is not an app; did you mean 'admin'?"],
-    ['apps/web/views/d.njk:1', "'ap.css' is not an asset of the app 'web'; did you mean 'app.css'?"]
+    `apps/admin/views/c.njk:1 ${adminHas('menu.css')}`,
+    `apps/admin/views/deep/b.njk:1 ${webHas('app.css')}`,
+    `apps/web/views/a.njk:1 ${adminHas('menu.css')}`,
+    `apps/web/views/a.njk:1 ${adminHas('menu.css')}`,
+    "apps/web/views/d.njk:1 'admni' is not an app; did you mean 'admin'?",
+    "apps/web/views/d.njk:1 'ap.css' is not an asset of the app 'web'; did you mean 'app.css'?"
   ]
-  const isShared = (message: string) => message.replace(';', ', whose pages may have this view;')
-  const shared = [webHas('app.css'), adminHas('menu.css'), adminHas('menu.css')].map(message => [
-    'views/shared.njk:1',
-    isShared(message)
-  ])
+  const shared = [webHas('app.css'), adminHas('menu.css'), adminHas('menu.css')].map(
+    message => `views/shared.njk:1 ${message.replace(';', ', whose pages may have this view;')}`
+  )
   const problemsIn = async (options: object) => {
     const { problems } = await checkViews({ root, ...options }, ['{apps/*/views,views}/**/*.njk'])
-    return problems.map(({ path, message }) => [path, message])
+    return problems.map(({ path, message }) => `${path} ${message}`)
   }
   t.deepEqual(await problemsIn({}), [...expected, ...shared])
   const apps = { web: { dir: '.' }, admin: { dir: 'apps/admin' } }
   writeFiles(root, { 'assets/stylesheets/app.css': 'a{}' })
-  const inAdmin = expected.filter(([path]) => path?.startsWith('apps/admin/'))
   const found = await problemsIn({ apps })
-  const foundIn = (folder: string) => found.filter(([path]) => path?.startsWith(folder))
-  t.deepEqual(foundIn('apps/admin/'), inAdmin)
-  t.deepEqual(foundIn('views/'), shared)
+  const inAdmin = found.filter(problem => problem.startsWith('apps/admin/'))
+  t.deepEqual(inAdmin, expected.slice(0, 2))
+  t.deepEqual(
+    found.filter(problem => problem.startsWith('views/')),
+    shared
+  )
   // As on a server, which has no sources.
   rmSync(join(root, 'assets'), { recursive: true })
   await run({ root })
@@ -153,20 +149,15 @@ test('in development a glob of the option views that matches no file is reported
   t.deepEqual(warningsAbout('matches no file'), [`koa-fresh-assets: ${message}`])
 })
 
-test('a name that inline() cannot write is reported, before and after precompile, and a function of the application is not', async t => {
+test('a name that inline() cannot write is reported, before and after precompile', async t => {
   const root = makeProject(t, placed({ 'images/icons/a.svg': '<svg/>', 'images/b.svg': '<svg/>' }))
-  const view =
-    "<%- assets.inline('icons/a.svg') + assets.inline('b.svg') + inline('c.css') %>\n<%- assets.inline('d.svg') %>"
+  const view = `<%- assets.inline('icons/a.svg') + assets.inline('b.svg') + inline('c.css') %>
+<%- assets.inline('d.svg') %>`
   writeFiles(root, { 'views/a.ejs': view })
   const options = { root, inline: 'icons/**' }
   const before = await checkViews(options, ['views/*.ejs'])
-  t.deepEqual(
-    before.problems.map(({ path, name }) => [path, name]),
-    [
-      ['views/a.ejs:1', 'b.svg'],
-      ['views/a.ejs:2', 'd.svg']
-    ]
-  )
+  const found = before.problems.map(({ path, name }) => `${path} ${name}`)
+  t.deepEqual(found, ['views/a.ejs:1 b.svg', 'views/a.ejs:2 d.svg'])
   t.regex(before.problems[0]?.message ?? '', /the option inline does not name it/)
   await run(options)
   const { problems } = await check(settleForPrecompile(options), ['views/*.ejs'], true)
@@ -197,57 +188,48 @@ test.serial('a mistyped name does not compile, and the error suggests the neares
     "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
   ]
   const said = complaints(root, ...mistyped, ...fine)
-  for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin']) {
+  for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin'])
     t.true(said.includes(`"${near}"`), `${near}: ${said}`)
-  }
   t.is(said.match(/^server\.ts\(\d+,\d+\): error/gm)?.length, mistyped.length)
   t.regex((await runCommand(root, 'types')).stdout, / is current\n$/)
 })
 
-test.serial(
-  'the file is the same in every environment, by the command and by the server',
-  async t => {
-    const config = { configure: { production: { sources: ['../../more'] } } }
-    const root = makeTyped(t, {
-      '/more/later.svg': '<svg/>',
-      '/assets.config.json': JSON.stringify(config)
-    })
-    const file = join(root, 'assets.d.ts')
-    const texts = []
-    for (const env of ['development', 'test', 'production', undefined]) {
-      rmSync(file, { force: true })
-      const { status, stderr } = await runCommand(root, 'types', { NODE_ENV: env })
-      t.is(status, 0, stderr)
-      texts.push(readFileSync(file, 'utf8'))
-    }
-    writeFileSync(file, '')
-    koaAssets({ root, env: 'development', live: false, ...config })
-    await until(() => readFileSync(file, 'utf8') !== '', 'the server has written it')
-    t.deepEqual(new Set([...texts, readFileSync(file, 'utf8')]).size, 1)
-    t.true(texts[0]?.includes('"later.svg"'))
+test.serial('the command and a server write the same types in every environment', async t => {
+  const config = { configure: { production: { sources: ['../../more'] } } }
+  const given = { '/more/later.svg': '', '/assets.config.json': JSON.stringify(config) }
+  const root = makeTyped(t, given)
+  const file = join(root, 'assets.d.ts')
+  const texts = []
+  for (const env of ['development', 'test', 'production', undefined]) {
+    rmSync(file, { force: true })
+    const { status, stderr } = await runCommand(root, 'types', { NODE_ENV: env })
+    t.is(status, 0, stderr)
+    texts.push(readFileSync(file, 'utf8'))
   }
-)
+  writeFileSync(file, '')
+  koaAssets({ root, env: 'development', live: false, ...config })
+  await until(() => readFileSync(file, 'utf8') !== '', 'the server has written it')
+  t.deepEqual(new Set([...texts, readFileSync(file, 'utf8')]).size, 1)
+  t.true(texts[0]?.includes('"later.svg"'))
+})
 
-test.serial(
-  'in development the file follows the sources, if it exists, and is written only then',
-  async t => {
-    const root = makeProject(t, placed(TYPED))
-    const file = join(root, 'assets.d.ts')
-    const text = () => readFileSync(file, 'utf8')
-    writeFileSync(file, '')
-    koaAssets({ root, env: 'development', live: false })
-    await until(() => text().includes('"app.css"'), 'it is current soon after the start')
-    const [before, { ino }] = [text(), statSync(file)]
-    writeFiles(root, placed({ 'stylesheets/app.css.scss': 'b{}', 'images/new.png': '' }))
-    await until(() => text().includes('"new.png"'), 'it has the new name')
-    t.not(statSync(file).ino, ino)
-    rmSync(join(root, 'apps/web/assets/images/new.png'))
-    await until(() => text() === before, 'it has the name no more')
-    const other = makeProject(t, placed(TYPED))
-    koaAssets({ root: other, env: 'development', live: false })
-    t.throws(() => statSync(join(other, 'assets.d.ts')), { code: 'ENOENT' })
-  }
-)
+test.serial('in development a file of types that exists follows the sources', async t => {
+  const root = makeProject(t, placed(TYPED))
+  const file = join(root, 'assets.d.ts')
+  const text = () => readFileSync(file, 'utf8')
+  writeFileSync(file, '')
+  koaAssets({ root, env: 'development', live: false })
+  await until(() => text().includes('"app.css"'), 'it is current soon after the start')
+  const [before, { ino }] = [text(), statSync(file)]
+  writeFiles(root, placed({ 'stylesheets/app.css.scss': 'b{}', 'images/new.png': '' }))
+  await until(() => text().includes('"new.png"'), 'it has the new name')
+  t.not(statSync(file).ino, ino)
+  rmSync(join(root, 'apps/web/assets/images/new.png'))
+  await until(() => text() === before, 'it has the name no more')
+  const other = makeProject(t, placed(TYPED))
+  koaAssets({ root: other, env: 'development', live: false })
+  t.throws(() => statSync(join(other, 'assets.d.ts')), { code: 'ENOENT' }, 'none is made')
+})
 
 // What scripts in views import, in the import map of a page that names its entry.
 
@@ -258,27 +240,19 @@ const FILES = {
   'paper.js': 'export {}',
   'unused.js': 'export {}'
 }
-const OPTIONS = {
-  imports: {
-    confetti: 'confetti.js',
-    unused: 'unused.js',
-    cdn: 'https://cdn.example/x.js'
-  }
-}
+const CDN = 'https://cdn.example/x.js'
+const OPTIONS = { imports: { confetti: 'confetti.js', unused: 'unused.js', cdn: CDN } }
 const SCRIPT = `import { count } from '/assets/count.js'
 import 'confetti'
 import('cdn')
 import 'unknown'`
 
 for (const mode of MODES) {
-  for (const [path, text] of [
-    ['views/page.ejs', `<script nonce="<%= nonce %>" type="module">${SCRIPT}</script>`],
-    ['apps/web/views/page.pug', `script(type='module').\n  ${SCRIPT.replaceAll('\n', '\n  ')}`],
-    [
-      'templates/page.tsx',
-      `<script type="module" dangerouslySetInnerHTML={{ __html: \`${SCRIPT}\` }} />`
-    ]
-  ] as const) {
+  for (const [path, text] of Object.entries({
+    'views/page.ejs': `<script nonce="<%= nonce %>" type="module">${SCRIPT}</script>`,
+    'apps/web/views/page.pug': `script(type='module').\n  ${SCRIPT.replaceAll('\n', '\n  ')}`,
+    'templates/page.tsx': `<script type="module" dangerouslySetInnerHTML={{ __html: \`${SCRIPT}\` }} />`
+  })) {
     test(`importMap({ entry }) has what a script in a view imports: ${path} (${mode})`, async t => {
       const base = path.endsWith('.ejs') ? '/shop' : ''
       const files = { ...FILES, [`/${path}`]: text.replace('/assets/', `${base}/assets/`) }
@@ -287,29 +261,21 @@ for (const mode of MODES) {
         ['count', 'confetti', 'paper'].map(name => site.path(`${name}.js`))
       )
       const tag = await site.render(assets => assets.importMap({ entry: 'app' }))
-      const { imports, integrity } = JSON.parse(/>(.*)</.exec(tag)?.[1] ?? '{}') as {
-        imports: object
-        integrity: object
-      }
-      t.deepEqual(imports, {
-        [`${base}/assets/count.js`]: count,
-        cdn: 'https://cdn.example/x.js',
-        confetti
-      })
+      type ImportMap = Record<'imports' | 'integrity', object>
+      const { imports, integrity } = JSON.parse(/>(.*)</.exec(tag)?.[1] ?? '{}') as ImportMap
+      t.deepEqual(imports, { [`${base}/assets/count.js`]: count, cdn: CDN, confetti })
       t.deepEqual(Object.keys(integrity), [confetti, paper].toSorted(), 'no tag has it')
     })
   }
 
-  test(`importMap({ entry }) is no tag where scripts in views import nothing by such names (${mode})`, async t => {
+  test(`importMap({ entry }) is no tag where views import nothing by such names (${mode})`, async t => {
     const page = `<% const { x } = await import('confetti') %>
 <script type="module" src="<%= assets.path('app.js') %>"></script>
 <script type="module">import x from '<%= assets.path('count.js') %>'</script>`
     const site = await makeFingerprinted(t, mode, { ...FILES, '/views/page.ejs': page }, OPTIONS)
     t.is(await site.render(assets => assets.importMap({ entry: 'app' })), '')
   })
-}
 
-for (const mode of MODES) {
   test(`views are read only where a script may be a module, or imports are mapped (${mode})`, async t => {
     const view = `<script type="module">import '/assets/old.js'</script>`
     const files = { 'old.js': 'count = 1', '/views/page.html': view }
@@ -321,20 +287,21 @@ for (const mode of MODES) {
   })
 }
 
+const inViews = ({ root }: { readonly root: string }) =>
+  (readManifest(root) as { inViews?: readonly string[] }).inViews
+
 test('a manifest has what scripts in views import, once one of them does', async t => {
   const site = await makeFingerprinted(t, 'precompiled', FILES, OPTIONS)
-  const inViews = () => (readManifest(site.root) as { inViews?: readonly string[] }).inViews
-  t.is(inViews(), undefined)
+  t.is(inViews(site), undefined)
   await site.edit({ '/views/page.html': `<script type="module">${SCRIPT}</script>` })
-  t.deepEqual(inViews(), ['/assets/count.js', 'cdn', 'confetti'])
+  t.deepEqual(inViews(site), ['/assets/count.js', 'cdn', 'confetti'])
 })
 
 test('assets and declarations of types are no views, though a glob matches them', async t => {
   const files = { ...FILES, 'shop.ts': "import 'confetti'", '/assets.d.ts': "import('cdn')" }
   const given = { ...OPTIONS, views: '**/*.ts', bundle: true }
   const site = await makeFingerprinted(t, 'precompiled', files, given)
-  const inViews = () => (readManifest(site.root) as { inViews?: readonly string[] }).inViews
-  t.is(inViews(), undefined)
+  t.is(inViews(site), undefined)
   await site.edit({ '/page.ts': "import 'confetti'" })
-  t.deepEqual(inViews(), ['confetti'])
+  t.deepEqual(inViews(site), ['confetti'])
 })

@@ -1,10 +1,9 @@
-// Packages that scripts in views import.
 import { test } from '../../support/test.ts'
 import { makeFingerprinted } from '../../support/fingerprinted.ts'
 import { APP, mapIn, TIP } from '../modules/package-files.ts'
 
 for (const bundle of [true, 'packages', false] as const) {
-  test(`a package that the entry brings along is what a script in a view imports by its name: bundle ${bundle}`, async t => {
+  test(`a script in a view imports the package that the entry brings along: bundle ${bundle}`, async t => {
     const view = "<script type=module>import { base } from 'tip'; import 'koa'</script>"
     const options = { packages: ['tip'], bundle }
     const files = { ...TIP, ...APP, '/views/page.html': view }

@@ -4,17 +4,9 @@ import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { viteBuild, viteMount } from '../../support/bundler-project.ts'
-import { placed } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { checkViews } from './check.ts'
 import { complaints, makeTyped } from './typed.ts'
-
-const ASSETS = {
-  'css/app.css': 'a{}',
-  'js/app.js': 'a()',
-  'images/icons/logo.png': 'x',
-  '/apps/admin/assets/css/menu.css': ''
-}
 
 const BUILD = viteBuild('dist', {
   'src/main.tsx': 'main-B1a2C3d4.js',
@@ -22,22 +14,18 @@ const BUILD = viteBuild('dist', {
 })
 const mounts = { '/static': viteMount() }
 
-test('entries and sources of bundles are names; without a build there is an error that says so', async t => {
+test('entries and sources of a bundle are names in views, and without a build there is an error', async t => {
   const root = makeProject(t, {
-    ...placed(ASSETS),
+    'apps/web/assets/app.css': 'a{}',
     ...BUILD,
     'b.ejs': "<%- assets.entry('a') %><%- entry('b') %>",
-    'views/a.ejs':
-      "<%- assets.entry('./src/main.tsx') %><%- assets.image('src/hero.png') %><% ctx.preload('src/main.tsx') %>\n<%- assets.entry('src/mian.tsx') %>"
+    'views/a.ejs': `<%- assets.entry('./src/main.tsx') %><%- assets.image('src/hero.png') %>
+<% ctx.preload('src/main.tsx') %><%- assets.entry('src/mian.tsx') %>`
   })
   const { problems } = await checkViews({ root, mounts, env: 'production' }, ['views/*'])
+  const message = "'src/mian.tsx' is not an entry; did you mean 'src/main.tsx'?"
   t.deepEqual(problems, [
-    {
-      path: 'views/a.ejs:2',
-      name: 'src/mian.tsx',
-      near: 'src/main.tsx',
-      message: "'src/mian.tsx' is not an entry; did you mean 'src/main.tsx'?"
-    }
+    { path: 'views/a.ejs:2', name: 'src/mian.tsx', near: 'src/main.tsx', message }
   ])
   const [alone, ...others] = (await checkViews({ root }, ['b.ejs'])).problems
   t.is(alone?.message, "'a' is not an entry: no mount has a manifest")
@@ -51,9 +39,9 @@ test('entries and sources of bundles are names; without a build there is an erro
   })
 })
 
-test('a precompile beside a build that is missing succeeds, and says that names are not checked', async t => {
+test('a precompile beside a build that is missing says that names are not checked', async t => {
   const root = makeProject(t, {
-    ...placed(ASSETS),
+    'apps/web/assets/app.css': 'a{}',
     'views/a.ejs': "<%- assets.entry('src/main.tsx') %>",
     'assets.config.json': JSON.stringify({ views: 'views/*', mounts })
   })
@@ -62,7 +50,7 @@ test('a precompile beside a build that is missing succeeds, and says that names 
   t.regex(stderr, /names are not checked: .*manifest\.json/)
 })
 
-test('entries and sources of a build are names; before the first build, no name is refused', async t => {
+test('entries and sources of a build are types; before the first build, no name is refused', async t => {
   const root = makeTyped(t, { '/assets.config.json': JSON.stringify({ mounts }) })
   await runCommand(root, 'types')
   const lines = [
