@@ -1,4 +1,3 @@
-// The commands `explain` and `list`.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
@@ -11,7 +10,7 @@ import { AS_WRITTEN } from '../../support/as-written.ts'
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
-test('explain prints one step per line, and exits with 1 when the response is not a file', async t => {
+test('explain prints a line for each step, and exits with 1 when the response is no file', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
   const env = { SERVE_STATIC_ASSETS: 'true' }
   t.deepEqual(await run(root, 'explain /assets/app.css', env), {
@@ -55,7 +54,7 @@ test('NODE_ENV is the environment that explain and list name, before the file is
   }
 })
 
-test('list prints every asset, before it is precompiled, which it then advises, and after', async t => {
+test('list prints every asset, before it is precompiled and after', async t => {
   const root = makeShop(t, {
     'stylesheets/app.css': 'a{}',
     'b.txt': 'b',
@@ -86,7 +85,7 @@ None of them is precompiled: run npx koa-fresh-assets precompile
   t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
 })
 
-test('explain reads the .env.<environment> of the application, other commands that of production, and they say so', async t => {
+test('explain reads the .env file of the application, other commands that of production', async t => {
   const root = makeShop(t, {
     'a.txt': 'a',
     '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true\nPREFIX=/dev',

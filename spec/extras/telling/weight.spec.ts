@@ -1,5 +1,5 @@
 // What a page loads for its scripts and stylesheets: `list --entry`.
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
+import { serial as test } from '../../support/test.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
@@ -18,25 +18,17 @@ const FILES = {
   'images/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>'
 }
 
-const makeProject = (t: ExecutionContext) => makeShop(t, FILES)
-
 async function weightOf(root: string, names = '--entry app'): Promise<Weight> {
   return JSON.parse((await run(root, `list ${names} --json`)).stdout) as Weight
 }
 
-const AT_ONCE = [
-  '/assets/app.css',
-  '/assets/app.js',
-  '/assets/logo.svg',
-  '/assets/npm/big/index.js',
-  '/assets/shared.js'
-]
+const AT_ONCE = ['app.css', 'app.js', 'logo.svg', 'npm/big/index.js', 'shared.js']
 
 const pathsOf = ({ files }: Weight, isLater: boolean) =>
-  files.flatMap(file => (file.isLater === isLater ? file.path : [])).toSorted()
+  files.flatMap(file => (file.isLater === isLater ? file.path.slice(8) : [])).toSorted()
 
 test('an entry weighs what it loads, estimated from the sources or as precompiled', async t => {
-  const root = makeProject(t)
+  const root = makeShop(t, FILES)
   const estimated = await weightOf(root)
   t.is(estimated.builtAt, undefined)
   await precompile({ root })
@@ -45,7 +37,7 @@ test('an entry weighs what it loads, estimated from the sources or as precompile
   for (const weight of [estimated, built]) {
     t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
     t.deepEqual(pathsOf(weight, false), AT_ONCE)
-    t.deepEqual(pathsOf(weight, true), ['/assets/later.js'])
+    t.deepEqual(pathsOf(weight, true), ['later.js'])
     t.like(weight.visits, [{ requests: 6 }, { requests: 1, bytes: 0 }])
     t.is(weight.visits.length, 2)
     const groups = weight.files.flatMap(({ parts }) => parts.map(({ group }) => group))
@@ -54,13 +46,12 @@ test('an entry weighs what it loads, estimated from the sources or as precompile
   }
   const sheet = built.files.find(({ path }) => path === '/assets/app.css')
   t.true(sheet?.parts.some(({ path }) => path.endsWith('/_rules.scss')))
-  t.true(
-    Math.abs((sheet?.size ?? 0) - (sheet?.parts ?? []).reduce((sum, { size }) => sum + size, 0)) < 5
-  )
+  const ofParts = sheet?.parts.reduce((sum, { size }) => sum + size, 0) ?? 0
+  t.true(Math.abs((sheet?.size ?? 0) - ofParts) < 5)
 })
 
 test('after a deploy an entry weighs what it replaced', async t => {
-  const root = makeProject(t)
+  const root = makeShop(t, FILES)
   await precompile({ root })
   writeFiles(root, { 'apps/web/assets/javascripts/shared.js': long('edited') })
   await precompile({ root })
@@ -77,9 +68,9 @@ test('after a deploy an entry weighs what it replaced', async t => {
 })
 
 test('several entries share what both load, and an unknown name fails', async t => {
-  const root = makeProject(t)
+  const root = makeShop(t, FILES)
   const weight = await weightOf(root, '--entry app --entry other.js')
-  t.deepEqual(pathsOf(weight, false), [...AT_ONCE, '/assets/other.js'].toSorted())
+  t.deepEqual(pathsOf(weight, false), [...AT_ONCE, 'other.js'].toSorted())
   const unknown = await run(root, 'list --entry none')
   t.is(unknown.status, 1)
   t.is(unknown.stdout, 'No script or stylesheet has such a name.\n')

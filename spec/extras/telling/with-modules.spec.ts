@@ -1,4 +1,3 @@
-// Packages in the overview at start, and in the weight of a page.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
@@ -7,7 +6,7 @@ import { overview } from '../../../lib/extras/telling/overview.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { makeProject } from '../../support/site.ts'
-import { modulePkg } from '../modules/package-files.ts'
+import { modulePkg, pkg } from '../modules/package-files.ts'
 
 test('the block at start names the packages of an app once', t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
@@ -27,17 +26,22 @@ test.serial('files of a package, and those that packages share, weigh for a pack
   })
   const { stdout } = await run(root, 'list --entry app --json')
   const { groups } = JSON.parse(stdout) as Weight
-  const names = groups.map(({ path }) => path).toSorted()
-  t.deepEqual(names, ['one', 'state', 'the application', 'two'])
+  const names = groups.map(({ path }) => path)
+  t.deepEqual(names.toSorted(), ['one', 'state', 'the application', 'two'])
 })
 
 test.serial('what a CommonJS module of a package requires weighs for the package', async t => {
   const root = makeShop(t, {
     'js/app.js': "import { seen } from 'one'\nconsole.log(seen)",
     '/assets.config.json': JSON.stringify({ packages: ['one'] }),
-    '/node_modules/one/package.json': JSON.stringify({ name: 'one', version: '1.0.0' }),
-    '/node_modules/one/index.js': "module.exports = require('./cjs/one.js')",
-    '/node_modules/one/cjs/one.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
+    ...pkg(
+      'one',
+      {},
+      {
+        'index.js': "module.exports = require('./cjs/one.js')",
+        'cjs/one.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
+      }
+    )
   })
   await run(root, 'precompile')
   const { stdout } = await run(root, 'list --entry app --env production --json')
@@ -46,26 +50,22 @@ test.serial('what a CommonJS module of a package requires weighs for the package
   t.true(paths.includes('one: /assets/npm/one/cjs/one.js'), paths.join('\n'))
 })
 
-test.serial(
-  'where a server lacks the packages, list and explain tell of what a precompile made of them',
-  async t => {
-    const root = makeShop(t, {
-      'css/app.css': 'a{}',
-      '/assets.config.json': JSON.stringify({ packages: [{ tip: 'dist/tip.css' }] }),
-      '/node_modules/tip/package.json': JSON.stringify({ name: 'tip', version: '1.0.0' }),
-      '/node_modules/tip/dist/tip.css': 'b{}'
-    })
-    await run(root, 'precompile')
-    for (const path of ['apps', 'node_modules/tip']) rmSync(join(root, path), { recursive: true })
-    const absent = 'the option packages names the package tip, which is not installed'
-    const explained = await run(root, 'explain npm/tip/dist/tip.css --env production')
-    t.is(explained.status, 0, explained.stderr)
-    t.true(explained.stdout.includes(absent))
-    t.regex(explained.stdout, /^helpers +emit \/assets\/npm\/tip\/dist\/tip-\w+\.css$/m)
-    const listed = await run(root, 'list')
-    t.is(listed.status, 0, listed.stderr)
-    t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
-    rmSync(join(root, 'public'), { recursive: true })
-    t.true((await run(root, 'list')).stderr.includes(absent))
-  }
-)
+test.serial('without the packages list and explain tell of what a precompile made', async t => {
+  const root = makeShop(t, {
+    'css/app.css': 'a{}',
+    '/assets.config.json': JSON.stringify({ packages: [{ tip: 'dist/tip.css' }] }),
+    ...pkg('tip', {}, { 'dist/tip.css': 'b{}' })
+  })
+  await run(root, 'precompile')
+  for (const path of ['apps', 'node_modules/tip']) rmSync(join(root, path), { recursive: true })
+  const absent = 'the option packages names the package tip, which is not installed'
+  const explained = await run(root, 'explain npm/tip/dist/tip.css --env production')
+  t.is(explained.status, 0, explained.stderr)
+  t.true(explained.stdout.includes(absent))
+  t.regex(explained.stdout, /^helpers +emit \/assets\/npm\/tip\/dist\/tip-\w+\.css$/m)
+  const listed = await run(root, 'list')
+  t.is(listed.status, 0, listed.stderr)
+  t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
+  rmSync(join(root, 'public'), { recursive: true })
+  t.true((await run(root, 'list')).stderr.includes(absent))
+})

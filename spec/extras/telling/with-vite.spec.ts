@@ -1,11 +1,17 @@
-// What `explain` says of mounts with a manifest, or with a dev server in their place.
-import { rmSync } from 'node:fs'
+// What `explain` and the overview at start say of mounts with a manifest, or with a dev server in their place.
+import { execFile } from 'node:child_process'
+import { rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Step } from '../../../lib/extras/telling/explain.ts'
+import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
-import { viteBuild, viteMount } from '../../support/bundler-project.ts'
+import { ESBUILD, TWO_BUILDS, viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { startVite } from '../../support/vite-server.ts'
 import { explain } from './told.ts'
 
 const MOUNTED = {
@@ -23,12 +29,9 @@ const MOUNTS: NonNullable<KoaAssetsOptions['mounts']> = {
 }
 
 async function makeExplained(t: ExecutionContext) {
-  const options = { mounts: MOUNTS, env: 'development' }
+  const options = { mounts: MOUNTS, env: 'development', serve: true }
   const site = await makeSite(t, MOUNTED, options)
-  return {
-    site,
-    explainPath: (path: string) => explain(path, { ...options, serve: true, root: site.root })
-  }
+  return { site, explainPath: (path: string) => explain(path, { ...options, root: site.root }) }
 }
 
 const NO_STORE = '; a 404 gets Cache-Control: no-store'
@@ -66,7 +69,7 @@ test('what explain says about a path in a mount is what a request for it gets', 
   }
 })
 
-test('explain shows which mounts are searched, and that a hashed file of a bundle is immutable', async t => {
+test('explain shows which mounts are searched, and what a manifest says of a file', async t => {
   const { site, explainPath } = await makeExplained(t)
   const details = ['/static/…: build', '/admin/…: admin']
   const path = '/admin/assets/main-BX3f_9aZ.js'
@@ -75,11 +78,9 @@ test('explain shows which mounts are searched, and that a hashed file of a bundl
   const { steps, representations } = await explainPath(path)
   const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
   const finding = 'the mount /admin, then public'
-  const named = [
-    'admin/.vite/manifest.json names it, made from src/main.ts',
-    `the tags of src/main.ts: ${path}`
-  ]
-  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: [...details, ...named] })
+  const named = 'admin/.vite/manifest.json names it, made from src/main.ts'
+  const all = [...details, named, `the tags of src/main.ts: ${path}`]
+  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: all })
   t.is((await explainPath('src/main.ts')).path, path, 'by the name of its source as well')
   rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
   const missing = await explainPath('src/main.ts')
@@ -107,4 +108,44 @@ test('explain says of a manifest that is missing where koaAssets() throws', asyn
   const settings = steps.find(({ subject }) => subject === 'settings')
   t.regex(settings?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
   t.true(isFound)
+})
+
+// The overview at start.
+
+const VITE = viteMount()
+
+/** A project whose build is of 17:17, on the given day. */
+function builtAt1717(t: ExecutionContext, day = new Date()): string {
+  const root = makeProject(t, TWO_BUILDS)
+  const at = new Date(day).setHours(17, 17, 0) / 1000
+  utimesSync(join(root, VITE.manifest), at, at)
+  return root
+}
+
+/** What a server prints that starts in development. */
+async function printed(options: KoaAssetsOptions): Promise<string> {
+  const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
+  const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
+  const env = { ...process.env, NODE_ENV: 'development' }
+  const words = [...LOADER, '--input-type=module', '--eval', script]
+  return (await promisify(execFile)(process.execPath, words, { env })).stderr
+}
+
+test('at start the line of a mount says of when the build is, or where Vite runs', async t => {
+  const root = builtAt1717(t)
+  const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
+  const options = { root, serve: true, apps: false as const, mounts }
+  const before = await printed(options)
+  t.regex(before, /^  \/static\/… +dist; Vite is not running: tags of the build of 17:17$/m)
+  t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
+  t.regex(before, /^  \/none\/… +dist$/m)
+  const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
+  const { origin } = await startVite(t, root, { plugins })
+  t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
+})
+
+test('a build of another day is named with its date', async t => {
+  const root = builtAt1717(t, new Date(2020, 1, 29))
+  const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
+  t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))
 })
