@@ -1,13 +1,5 @@
 // What clean removes, and what it leaves.
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
@@ -42,7 +34,7 @@ async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
 const withCopies = (names: readonly string[]) =>
   names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
 
-test('clean keeps what was published today, and the newest two by when that was, and says the same in a dry run', async t => {
+test('clean keeps what was published today, and the newest two, and a dry run says the same', async t => {
   const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
   for (const day of [300, 200]) await deploy(day)
   const before = left()
@@ -73,12 +65,12 @@ test('clean never touches what precompile did not make', async t => {
   const { root, folder, left } = await makeDeploys(t, [1])
   const letter = `letter-${'0'.repeat(32)}.css`
   for (const name of ['notes.txt', letter, `${letter}.gz`, `${nameOf(9)}.gz`]) {
-    writeFileSync(join(folder, name), name)
+    writeFiles(folder, { [name]: name })
     utimesSync(join(folder, name), daysAgo(99), daysAgo(99))
   }
   const robots = withFingerprint('robots.txt', digestOf(Buffer.from('robots')))
   const elsewhere = join(root, robots)
-  writeFileSync(elsewhere, 'robots')
+  writeFiles(root, { [robots]: 'robots' })
   symlinkSync(elsewhere, join(folder, robots))
   const before = left()
   t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
@@ -97,16 +89,13 @@ test('clean follows no link, and refuses a public/assets that is a link out of p
   t.deepEqual(names(), before)
   rmSync(folder, { recursive: true })
   symlinkSync(outside, folder)
-  for (const dryRun of [true, false]) {
-    await t.throwsAsync(clean({ root }, { keep: 1, age: 0, dryRun }), {
-      code: 'publish-failed',
-      message:
-        "public/assets was not cleaned: a symbolic link leads out of public; remove the link, or set symlinks to 'follow'"
-    })
-  }
+  const message =
+    "public/assets was not cleaned: a symbolic link leads out of public; remove the link, or set symlinks to 'follow'"
+  const expected = { code: 'publish-failed', message }
+  for (const dryRun of [true, false])
+    await t.throwsAsync(clean({ root }, { keep: 1, age: 0, dryRun }), expected)
   t.deepEqual(names(), before)
-  const { kept } = await clean({ root, symlinks: 'follow' }, { keep: 1, age: 0 })
-  t.is(kept, 1)
+  t.is((await clean({ root, symlinks: 'follow' }, { keep: 1, age: 0 })).kept, 1)
 })
 
 test('clean fails while a precompile is running', async t => {
