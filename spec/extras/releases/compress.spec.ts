@@ -68,13 +68,12 @@ test('compress writes copies that koaAssets sends, whatever the times of the ori
   const options = { root, env: 'production', mounts: { '/': 'dist' } }
   for (const maxFileBytes of [1_000_000, 0]) {
     const site = await makeSite(t, {}, { ...options, memory: { maxFileBytes } })
-    for (const path of paths) {
+    for (const path of paths)
       for (const { name } of WRITABLE_CODINGS) {
         const asked = { 'accept-encoding': name }
         const { status, headers } = await site.ask(`/${path}`, { headers: asked })
         t.deepEqual([status, headers['content-encoding']], [200, name], path)
       }
-    }
   }
 })
 

@@ -1,11 +1,9 @@
-// Stylesheets that are precompiled with their imports in them.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { placed, readManifest, run } from '../../support/fingerprinted.ts'
+import { placed, readManifest, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { installWithout } from '../../publishing/cli/run.ts'
 import { makeProject, type Files } from '../../support/site.ts'
+import { readMapped } from '../../support/source-map.ts'
 
 /** Precompiles, and returns the text of each stylesheet by name, without digests and white space that means nothing. */
 async function sheetsOf(t: ExecutionContext, files: Files, options: KoaAssetsOptions = {}) {
@@ -13,52 +11,42 @@ async function sheetsOf(t: ExecutionContext, files: Files, options: KoaAssetsOpt
   const report = await run({ root, env: 'production', bundle: true, minify: true, ...options })
   const { assets } = readManifest(root)
   const text = (path: string) => {
-    const whole = readFileSync(
-      join(root, 'public', decodeURIComponent(assets[path]?.target ?? '')),
-      'utf8'
-    )
-    return whole
+    const whole = readPublic(root, targetOf(root, path))
+      .toString()
       .replaceAll(/-[0-9a-f]{32}/g, '')
-      .replace(/\n?\/\*# source.*\*\/\n/, '')
-      .trim()
+    return whole.replace(/\n?\/\*# source.*\*\/\n/, '').trim()
   }
   const paths = Object.keys(assets).filter(path => path.endsWith('.css'))
-  return {
-    report,
-    assets,
-    root,
-    sheets: Object.fromEntries(paths.map(path => [path.slice(8), text(path)]))
-  }
+  const sheets = Object.fromEntries(paths.map(path => [path.slice(8), text(path)]))
+  return { report, assets, root, sheets }
 }
 
-test('what a stylesheet imports is in its file, with its media, layer and conditions, in the order of the cascade', async t => {
-  const { sheets, report, assets } = await sheetsOf(
-    t,
-    {
-      'css/app.css': `@import "base/reset.css" layer(base); @import url(print.css) print;
+test('what a stylesheet imports is in its file, in the order of the cascade', async t => {
+  const files = {
+    'css/app.css': `@import "base/reset.css" layer(base); @import url(print.css) print;
       @import 'grid.css' supports(display: grid); .app { color: oklch(0.5 0.2 30) }`,
-      'css/base/reset.css': '@import "../base/fonts.css"; * { margin: 0 }',
-      'css/base/fonts.css': '@font-face { font-family: a; src: url("../a.woff2") }',
-      'css/print.css': 'a { color: #000 }',
-      'css/grid.css': '.grid { background: url(../images/missing.png#x) }',
-      'css/a.woff2': 'font'
-    },
-    { missing: 'warn' }
-  )
+    'css/base/reset.css': '@import "../base/fonts.css"; * { margin: 0 }',
+    'css/base/fonts.css': '@font-face { font-family: a; src: url("../a.woff2") }',
+    'css/print.css': 'a { color: #000 }',
+    'css/grid.css': '.grid { background: url(../images/missing.png#x) }',
+    'css/a.woff2': 'font'
+  }
+  const { sheets, report, assets } = await sheetsOf(t, files, { missing: 'warn' })
   t.deepEqual(sheets, {
     'app.css':
       '@layer base{@font-face{font-family:a;src:url(/assets/a.woff2)}}@layer base{*{margin:0}}@media print{a{color:#000}}' +
       '@supports (display: grid){.grid{background:url(/images/missing.png#x)}}.app{color:oklch(.5 .2 30)}'
   })
   t.deepEqual(report.sheets, { files: 1, imports: 4 })
-  const names = ['app', 'base/reset', 'base/fonts', 'print', 'grid']
+  const names = ['app', 'base/fonts', 'base/reset', 'grid', 'print']
+  const sources = assets['/assets/app.css']?.sources?.toSorted()
   t.deepEqual(
-    assets['/assets/app.css']?.sources?.toSorted(),
-    names.map(name => `/assets/${name}.css`).toSorted()
+    sources,
+    names.map(name => `/assets/${name}.css`)
   )
 })
 
-test('a stylesheet that a view, a script or another site’s import needs keeps its file, and is in the others as well', async t => {
+test('a stylesheet that a view or a script needs keeps its file, and is in others as well', async t => {
   const { sheets } = await sheetsOf(t, {
     '/views/page.ejs': "<%- assets.stylesheet('app', 'theme') %>",
     'css/app.css': '@import "theme.css"; @import "shared.css"; @import "last.css"; a {}',
@@ -72,7 +60,7 @@ test('a stylesheet that a view, a script or another site’s import needs keeps 
   t.deepEqual(sheets, { 'app.css': all.join(''), 'theme.css': all[0], 'shared.css': all[1] })
 })
 
-test('imports of other sites stay in front, and keep those before them; so do queries and cycles', async t => {
+test('imports of other sites, with queries and in cycles stay, with those before them', async t => {
   const { sheets } = await sheetsOf(t, {
     'css/app.css': `@import "a.css"; /* @import "x" */ @import "https://cdn.example/x.css"; @import "b.css";`,
     'css/query.css': '@import "a.css?v=1"; @import "b.css"; .query { color: red }',
@@ -91,7 +79,7 @@ test('imports of other sites stay in front, and keep those before them; so do qu
   t.regex(sheets['one.css'] ?? '', /^@import"\/assets\/two\.css\?\w+";\.one\{color:red\}$/)
 })
 
-test('by default the files of a package are joined with each other, and those of the app stay', async t => {
+test('by default the files of a package are joined with each other, those of the app stay', async t => {
   const pkg = {
     '/node_modules/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
     '/node_modules/kit/all.css': '@import "./part.css"; .all { color: red }',
@@ -113,14 +101,11 @@ test('by default the files of a package are joined with each other, and those of
 })
 
 test('the source map leads to each source, through that of a compiler', async t => {
-  const { assets, root } = await sheetsOf(t, {
+  const { root } = await sheetsOf(t, {
     'css/app.css': '@import "part.css";\n.app { color: red }',
     'css/part.css.scss': '.part {\n  b { color: red }\n}'
   })
-  const file = join(root, 'public', assets['/assets/app.css']?.target ?? '')
-  const [, url = ''] = /sourceMappingURL=(\S+)/.exec(readFileSync(file, 'utf8')) ?? []
-  const map = JSON.parse(readFileSync(join(root, 'public', url), 'utf8')) as { sources: string[] }
-  t.deepEqual(map.sources, ['part.css.scss', 'app.css'])
+  t.deepEqual(readMapped(root, '/assets/app.css').map.sources, ['part.css.scss', 'app.css'])
 })
 
 test('without esbuild the imports stay, and precompile says why', async t => {

@@ -69,9 +69,8 @@ test('explain takes a URL with base as the request without it, and shows the hos
 test('explain follows a path, a name and a URL from the request to the response', async t => {
   const { root, ask } = makeExplainer(t)
   const explained = await ask('/assets/app.css')
-  for (const asked of ['app.css', 'https://example.org/assets/app.css', '/assets/app.css?v=1']) {
+  for (const asked of ['app.css', 'https://example.org/assets/app.css', '/assets/app.css?v=1'])
     t.deepEqual(await ask(asked), explained)
-  }
   const { steps, ...rest } = explained
   const lines = steps.flatMap(each => [`${each.subject}: ${each.finding}`, ...each.details])
   t.is(

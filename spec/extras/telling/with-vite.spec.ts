@@ -63,9 +63,8 @@ test('what explain says about a path in a mount is what a request for it gets', 
     t.is(answer.status, status)
     const [identity] = explained.representations
     if (file === undefined) t.is(identity, undefined)
-    for (const [name, value] of Object.entries(identity?.headers ?? {})) {
+    for (const [name, value] of Object.entries(identity?.headers ?? {}))
       t.is(answer.headers[name.toLowerCase()], value, name)
-    }
   }
 })
 

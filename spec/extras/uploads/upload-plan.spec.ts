@@ -1,4 +1,3 @@
-// The command `upload-plan`.
 import { hash } from 'node:crypto'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,49 +14,40 @@ async function planOf(root: string): Promise<UploadPlan> {
   return JSON.parse((await run(root, 'upload-plan --json')).stdout) as UploadPlan
 }
 
-const OPTIONS = {
-  minify: false,
-  host: 'https://cdn.example.com',
-  mounts: {
-    '/static': { ...viteMount(), exclude: ['*.map'] },
-    '/other': 'other'
-  }
-}
+const mounts = { '/static': { ...viteMount(), exclude: ['*.map'] }, '/other': 'other' }
+const OPTIONS = { host: 'https://cdn.example.com', mounts }
+const configured = (options: object) => ({
+  '/assets.config.json': JSON.stringify({ ...AS_WRITTEN, ...options })
+})
 
 const FILES = {
   'stylesheets/app.css': `a { background: url(icon.svg) } ${'p { color: black } '.repeat(100)}`,
   'images/icon.svg': '<svg/>',
   'images/größe 1.svg': '<svg/>',
-  '/assets.config.mjs': `export default ${JSON.stringify(OPTIONS)}`,
+  ...configured(OPTIONS),
   ...viteBuild('/dist', { 'main.js': 'main-CZTearZk.js', 'zoom.js': 'zoom-B1d8aKqw.js' }),
   '/dist/main-CZTearZk.js.map': '{}',
   '/dist/robots.txt': 'robots',
   '/other/page.html': 'other'
 }
 
-test('upload-plan lists the files of URLs of the host as a server sends them, those that never change first', async t => {
+test('upload-plan lists files as a server sends them, those that never change first', async t => {
   const root = makeShop(t, FILES)
   await run(root, 'compress dist --quiet')
   const { files } = await planOf(root)
   const named = files.map(({ key }) => key.replace(/-[0-9a-f]{32}/, ''))
-  t.deepEqual(
-    named.filter(key => !/\.(?:br|gz|zst)$/.test(key)),
-    [
-      'assets/app.css',
-      'assets/größe 1.svg',
-      'assets/icon.svg',
-      'static/main-CZTearZk.js',
-      'static/zoom-B1d8aKqw.js',
-      'static/robots.txt'
-    ]
-  )
+  const originals = named.filter(key => !/\.(?:br|gz|zst)$/.test(key))
+  const own = ['assets/app.css', 'assets/größe 1.svg', 'assets/icon.svg']
+  const built = ['static/main-CZTearZk.js', 'static/zoom-B1d8aKqw.js', 'static/robots.txt']
+  t.deepEqual(originals, [...own, ...built])
   t.true(named.includes('assets/app.css.br'))
+  const areEndless = files.map(({ cacheControl }) => cacheControl.includes('immutable'))
+  t.is(areEndless.lastIndexOf(true) + 1, areEndless.indexOf(false))
   const site = await makeSite(t, {}, { ...OPTIONS, root, env: 'production' })
   for (const { key, file, type, encoding, cacheControl, size, sha256 } of files) {
     const path = encodeURI(`/${encoding ? key.replace(/\.\w+$/, '') : key}`)
-    const { headers, bytes } = await site.ask(path, {
-      headers: { 'accept-encoding': encoding ?? 'identity' }
-    })
+    const asked = { 'accept-encoding': encoding ?? 'identity' }
+    const { headers, bytes } = await site.ask(path, { headers: asked })
     t.is(headers['content-type'], type, key)
     t.is(headers['content-encoding'], encoding, key)
     t.is(headers['cache-control'], cacheControl, key)
@@ -65,9 +55,6 @@ test('upload-plan lists the files of URLs of the host as a server sends them, th
     t.is(hash('sha256', bytes, 'base64'), sha256, key)
     t.deepEqual(readFileSync(join(root, file)), bytes, key)
   }
-  const changing = files.findIndex(({ cacheControl }) => !cacheControl.includes('immutable'))
-  t.true(changing > 0)
-  for (const { cacheControl } of files.slice(changing)) t.notRegex(cacheControl, /immutable/)
 })
 
 test('the release of an upload-plan changes with any file, and only then', async t => {
@@ -76,10 +63,6 @@ test('the release of an upload-plan changes with any file, and only then', async
   t.is((await planOf(root)).release, release)
   writeFiles(root, { 'apps/web/assets/app.css': 'b { c: d }' })
   t.not((await planOf(root)).release, release)
-})
-
-const configured = (options: object) => ({
-  '/assets.config.mjs': `export default ${JSON.stringify({ ...AS_WRITTEN, ...options })}`
 })
 
 test('without fingerprints upload-plan lists plain names, which are revalidated', async t => {
@@ -92,8 +75,8 @@ test('without fingerprints upload-plan lists plain names, which are revalidated'
 test('the keys of upload-plan begin with base, as the URLs of the host do', async t => {
   const options = { base: '/shop', host: 'https://cdn.example.com' }
   const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
-  t.true(files.length > 0)
-  for (const { key } of files) t.regex(key, /^shop\/assets\/app-[0-9a-f]{32}\.txt$/)
+  t.is(files.length, 1)
+  t.regex(files[0]?.key ?? '', /^shop\/assets\/app-[0-9a-f]{32}\.txt$/)
 })
 
 test('upload-plan shows a table, and fails without a manifest', async t => {
@@ -101,10 +84,9 @@ test('upload-plan shows a table, and fails without a manifest', async t => {
   await run(root, 'precompile --quiet')
   const { stdout } = await run(root, 'upload-plan')
   t.regex(stdout, /^key +size +type +encoding +cache-control\n/)
-  t.regex(
-    stdout,
-    /\nassets\/app-[0-9a-f]{32}\.css +3 B +text\/css; charset=utf-8 +public, max-age=31536000, immutable\n$/
-  )
+  const row =
+    /\nassets\/app-\w{32}\.css +3 B +text\/css; charset=utf-8 +public, max-age=31536000, immutable\n$/
+  t.regex(stdout, row)
   rmSync(join(root, 'public/assets.json'))
   const { status, stderr } = await run(root, 'upload-plan')
   t.is(status, 1)
@@ -112,22 +94,21 @@ test('upload-plan shows a table, and fails without a manifest', async t => {
 })
 
 test('upload-plan fails, and names each file that pages need and a server would not send', async t => {
-  const root = makeShop(t, {
-    ...FILES,
+  const manifest = {
+    'main.js': { file: 'main-CZTearZk.js', isEntry: true, dynamicImports: ['lazy.js'] },
+    'lazy.js': { file: 'lazy-B1d8aKqw.js', isDynamicEntry: true }
+  }
+  const built = {
     '/dist/lazy-B1d8aKqw.js': 'later',
-    '/dist/.vite/manifest.json': JSON.stringify({
-      'main.js': { file: 'main-CZTearZk.js', isEntry: true, dynamicImports: ['lazy.js'] },
-      'lazy.js': { file: 'lazy-B1d8aKqw.js', isDynamicEntry: true }
-    })
-  })
+    '/dist/.vite/manifest.json': JSON.stringify(manifest)
+  }
+  const root = makeShop(t, { ...FILES, ...built })
   await run(root, 'compress dist --quiet')
   const { files } = await planOf(root)
   const fileOf = (key: RegExp) => {
     const { file = '' } = files.find(each => key.test(each.key)) ?? {}
-    return {
-      path: `/${file.replace(/^public\//, '').replace(/^dist/, 'static')}`,
-      file: join(root, file)
-    }
+    const path = `/${file.replace(/^public\//, '').replace(/^dist/, 'static')}`
+    return { path, file: join(root, file) }
   }
   const style = fileOf(/app-\w+\.css$/)
   const copy = fileOf(/app-\w+\.css\.br$/)
@@ -149,11 +130,8 @@ test('upload-plan fails, and names each file that pages need and a server would 
   for (const { path, file } of isWindows ? [] : [style, copy, other]) {
     chmodSync(file, 0)
     const [problem, ...more] = await plan()
-    t.true(
-      problem?.startsWith(`${path} cannot be read, so no server would send it: EACCES`),
-      problem
-    )
-    t.deepEqual(more, [])
+    const told = `${path} cannot be read, so no server would send it: EACCES`
+    t.deepEqual([problem?.startsWith(told), more], [true, []], problem)
     chmodSync(file, 0o644)
   }
   for (const [{ path, file }, message] of [

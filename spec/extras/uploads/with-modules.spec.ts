@@ -1,38 +1,32 @@
-// Commands judge packages as the precompile did that joined them.
-import { test as ava } from '../../support/test.ts'
+import { serial as test } from '../../support/test.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { pkg } from '../modules/package-files.ts'
 
-ava.serial('a package that precompile joined is refused by no command', async t => {
+test('a package that precompile joined is refused by no command', async t => {
   const options = { packages: ['common'], ...AS_WRITTEN }
   const root = makeShop(t, {
     ...pkg('common', { main: 'index.js' }, { 'index.js': 'module.exports = { one: 1 }' }),
     'javascripts/app.js': "import common from 'common'\nconsole.log(common)",
     '/assets.config.mjs': `export default ${JSON.stringify(options)}`
   })
-  for (const line of [
-    ...['precompile', 'verify', 'upload-plan', 'list', 'explain app.js'],
-    'explain app.js --env production'
-  ]) {
+  const explained = ['app.js', 'app.js --env production', 'npm/common.js'].map(
+    each => `explain ${each}`
+  )
+  for (const line of ['precompile', 'verify', 'upload-plan', 'list', ...explained]) {
     const { status, stderr } = await run(root, line)
     t.is(status, 0, `${line}: ${stderr}`)
   }
-  const { status, stderr } = await run(root, 'explain npm/common.js')
-  t.is(status, 0, stderr)
 })
 
-ava.serial(
-  'explain tells of an asset, and of a lost name, where a package is unusable',
-  async t => {
-    const root = makeShop(t, {
-      'javascripts/plain.js': 'go()',
-      '/assets.config.mjs': `export default ${JSON.stringify({ packages: ['gone'] })}`
-    })
-    const told = await run(root, 'explain plain.js')
-    t.is(told.status, 0, told.stderr)
-    const lost = await run(root, 'explain plian.js')
-    t.is(lost.status, 1)
-    t.regex(lost.stdout, /no source is published as plian\.js/)
-  }
-)
+test('explain tells of an asset, and of a lost name, where a package is unusable', async t => {
+  const root = makeShop(t, {
+    'javascripts/plain.js': 'go()',
+    '/assets.config.mjs': `export default ${JSON.stringify({ packages: ['gone'] })}`
+  })
+  const told = await run(root, 'explain plain.js')
+  t.is(told.status, 0, told.stderr)
+  const lost = await run(root, 'explain plian.js')
+  t.is(lost.status, 1)
+  t.regex(lost.stdout, /no source is published as plian\.js/)
+})

@@ -34,16 +34,6 @@ const { root, remove } = makeBundlerProject({
 })
 test.after.always(remove)
 
-const input = {
-  main: 'src/main.ts',
-  admin: 'src/admin.ts',
-  other: 'src/other.ts',
-  print: 'src/print.css',
-  html: 'index.html',
-  react: 'src/react.tsx',
-  'a b/(group)/né': 'src/a b/(group)/né.ts'
-}
-
 const MOUNT = viteMount()
 const MANIFEST = MOUNT.manifest
 const optionsOf = (more: KoaAssetsOptions = {}) => ({
@@ -53,19 +43,24 @@ const optionsOf = (more: KoaAssetsOptions = {}) => ({
   ...more
 })
 
-test.before(() =>
-  build({
-    root,
-    base: '/static/',
-    configFile: false,
-    logLevel: 'error',
-    plugins: [react()],
-    // Minifying costs most of a build, and changes no manifest.
-    build: { manifest: true, minify: false, rollupOptions: { input }, assetsInlineLimit: 0 }
-  })
-)
+test.before(async () => {
+  const input = {
+    ...Object.fromEntries(['main', 'admin', 'other'].map(name => [name, `src/${name}.ts`])),
+    print: 'src/print.css',
+    html: 'index.html',
+    react: 'src/react.tsx',
+    'a b/(group)/né': 'src/a b/(group)/né.ts'
+  }
+  // Minifying costs most of a build, and changes no manifest.
+  const how = { manifest: true, minify: false, rollupOptions: { input }, assetsInlineLimit: 0 }
+  const given = { root, base: '/static/', configFile: false, logLevel: 'error' } as const
+  await build({ ...given, plugins: [react()], build: how })
+})
 
-test('an entry is the stylesheets of its whole static graph, its module, and a preload for each import', async t => {
+/** The URL in a tag. */
+const urlIn = (tag: string) => attribute('href', tag) ?? attribute('src', tag) ?? ''
+
+test('an entry is the stylesheets of its static graph, its module, and a preload for each import', async t => {
   const tagsOf = async (name: string) =>
     unhashed(summary((await pagesOf(optionsOf())()).entry(name)))
   t.deepEqual(await tagsOf('src/main.ts'), [
@@ -90,10 +85,8 @@ test('stylesheets and preloads are those of the page that Vite writes, in its or
     const written = [...html.matchAll(/<link rel="(\w+)" crossorigin href="([^"]*)">/g)]
     const urls = written.filter(([, each]) => each === rel).map(([, , url]) => `${rel} ${url}`)
     t.true(urls.length >= 2)
-    t.deepEqual(
-      summary(ours).filter(tag => tag.startsWith(rel)),
-      urls
-    )
+    const tags = summary(ours).filter(tag => tag.startsWith(rel))
+    t.deepEqual(tags, urls)
   }
 })
 
@@ -102,8 +95,7 @@ test('each tag has the integrity of the bytes on disk, crossorigin once, and the
   const tags = page.entry('src/main.ts', 'src/print.css', { nonce: 'a"b' }).split('\n')
   t.is(tags.length, 7)
   for (const tag of tags) {
-    const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
-    t.is(attribute('integrity', tag), sha384(join(root, 'dist', url.replace('/static/', ''))))
+    t.is(attribute('integrity', tag), sha384(join(root, urlIn(tag).replace('/static/', 'dist/'))))
     t.is(tag.split('crossorigin').length, 2)
     t.is(attribute('crossorigin', tag), 'anonymous')
     t.is(attribute('nonce', tag), 'a&quot;b')
@@ -112,10 +104,9 @@ test('each tag has the integrity of the bytes on disk, crossorigin once, and the
   const both = /integrity="sha256-[^" ]+ sha512-[^" ]+" crossorigin="anonymous">$/
   t.regex(several.entry('src/print.css'), both)
   const without = await pagesOf(optionsOf({ integrity: false, host: 'https://cdn.example' }))()
-  t.regex(
-    without.entry('src/print.css'),
+  const plain =
     /^<link href="https:\/\/cdn\.example\/static\/[^"]+" type="text\/css" rel="stylesheet">$/
-  )
+  t.regex(without.entry('src/print.css'), plain)
 })
 
 test('entries with common chunks, and entries that import each other, write no tag twice', async t => {
@@ -150,7 +141,7 @@ test('what the manifest names is immutable, lazy chunks and images too; nothing 
   t.is((await ask(`/static/.vite/manifest.json`)).status, 404)
   // As a browser encodes the imports in the modules: a module with two URLs would run twice.
   const tags = (await pagesOf(optionsOf())()).entry('src/a b/(group)/né.ts')
-  const url = attribute('src', tags.split('\n').find(tag => tag.includes('src=')) ?? '') ?? ''
+  const url = attribute('src', tags) ?? ''
   t.regex(url, /^\/static\/assets\/a%20b\/\(group\)\/n%C3%A9-[\w-]{8}\.js$/)
   t.is((await ask(url)).status, 200)
 })
@@ -159,18 +150,11 @@ test('entryFiles lists what the tags load, with their attributes', async t => {
   const { entry, entryFiles } = await pagesOf(optionsOf())()
   const tags = entry('src/main.ts').split('\n')
   const { scripts, stylesheets, preloads } = entryFiles('src/main.ts')
-  t.deepEqual(
-    [...stylesheets, ...scripts, ...preloads].map(each => [
-      each.href,
-      each.integrity,
-      each.crossorigin
-    ]),
-    tags.map(tag => [
-      attribute(tag.startsWith('<link') ? 'href' : 'src', tag),
-      attribute('integrity', tag),
-      attribute('crossorigin', tag) as 'anonymous'
-    ])
-  )
+  const listed = [...stylesheets, ...scripts, ...preloads].map(each => {
+    return `${each.href} ${each.integrity} ${each.crossorigin}`
+  })
+  const expected = tags.map(tag => `${urlIn(tag)} ${attribute('integrity', tag)} anonymous`)
+  t.deepEqual(listed, expected)
   const [script] = scripts
   t.is(stylesheets.length, 3)
   t.deepEqual([scripts.length, script?.type, script?.nomodule], [1, 'module', false])
@@ -179,9 +163,8 @@ test('entryFiles lists what the tags load, with their attributes', async t => {
     { ...script, integrity: undefined, crossorigin: undefined } as never
   ])
   t.throws(() => entryFiles('src/none.ts'), { code: 'asset-unknown' })
-  t.throws(() => Reflect.apply(entryFiles, null, ['src/admin.ts', { nonce: '' }]), {
-    message: "unknown option 'entryFiles.nonce': known options: mount"
-  })
+  const message = "unknown option 'entryFiles.nonce': known options: mount"
+  t.throws(() => Reflect.apply(entryFiles, null, ['src/admin.ts', { nonce: '' }]), { message })
 })
 
 test('ctx.preload of an entry names each of its files once, as its tags request them', async t => {
@@ -194,16 +177,14 @@ test('ctx.preload of an entry names each of its files once, as its tags request 
   const { headers, text } = await ask('/')
   const links = String(headers.link).split(/, (?=<)/)
   const expected = text.split('\n').map(tag => {
-    const url = attribute('href', tag) ?? attribute('src', tag)
-    const isStyle = / rel="stylesheet"/.test(tag)
-    const rel = isStyle ? 'rel=preload; as=style' : 'rel=modulepreload'
-    return `<${url}>; ${rel}; integrity="${attribute('integrity', tag)}"; crossorigin`
+    const rel = / rel="stylesheet"/.test(tag) ? 'rel=preload; as=style' : 'rel=modulepreload'
+    return `<${urlIn(tag)}>; ${rel}; integrity="${attribute('integrity', tag)}"; crossorigin`
   })
   t.deepEqual(links.slice(0, -1), expected)
   t.regex(links.at(-1) ?? '', /^<\/static\/assets\/hero-[^>]+>; rel=preload; as=image$/)
 })
 
-test('helpers find a file by its source, unless an own asset has the name; an unknown name is an error that names the manifest', async t => {
+test('helpers find a file by its source, unless an asset of an app has the name', async t => {
   const page = await pagesOf(optionsOf({ env: 'development', host: 'https://cdn.example' }))()
   const hero = page.path('src/hero.png')
   t.regex(hero, /^\/static\/assets\/hero-[\w-]+\.png$/)
@@ -213,10 +194,9 @@ test('helpers find a file by its source, unless an own asset has the name; an un
   t.true(page.preload('src/hero.png').includes(`${hero}>; rel=preload; as=image`))
   t.is(page.path('own.png'), '/assets/own.png')
   t.is(page.path('both.png'), '/assets/both.png')
-  t.throws(() => page.path('src/hero.pgn', { mount: '/static' }), {
-    code: 'asset-unknown',
-    message: `'src/hero.pgn' is not a source in ${join(root, MANIFEST)}`
-  })
+  const message = `'src/hero.pgn' is not a source in ${join(root, MANIFEST)}`
+  const unknown = { code: 'asset-unknown', message }
+  t.throws(() => page.path('src/hero.pgn', { mount: '/static' }), unknown)
   const fingerprinted = { env: 'test', fingerprint: true, apps: { web: {} } }
   const withFingerprints = await pagesOf(optionsOf(fingerprinted))()
   const error = t.throws(() => withFingerprints.path('src/nothing.png'), { code: 'asset-unknown' })
@@ -240,8 +220,7 @@ test('each file of a build is listed with the entries that load it, at once or l
     const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
     return [entries, usedBy]
   }
-  const [main, page] = ['src/main.ts', 'index.html']
-  t.deepEqual(loaded(/lazy[^/]*\.js$/), [[], [page, main]])
+  t.deepEqual(loaded(/lazy[^/]*\.js$/), [[], ['index.html', 'src/main.ts']])
   t.deepEqual(loaded(/hero[^/]*\.png$/), [[], ['src/react.tsx']])
   t.deepEqual(loaded(/admin[^/]*\.css$/), [['src/admin.ts'], []])
 })

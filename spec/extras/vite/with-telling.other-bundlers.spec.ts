@@ -1,4 +1,3 @@
-// Bundles in what the commands tell.
 import { existsSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -71,9 +70,9 @@ test('a project with only mounts lists and verifies its bundles, and has nothing
   t.deepEqual(await run(root, 'verify'), {
     status: 1,
     stdout: `5 files of builds, 1 copy in mounts, 2 problems\nSee ${helpAt('troubleshooting.md')}\n`,
-    stderr:
-      '/static/lazy-d4.js is missing, and dist/list.json names it\n' +
-      '/static/main-a1.js.gz does not decompress to the original\n'
+    stderr: `/static/lazy-d4.js is missing, and dist/list.json names it
+/static/main-a1.js.gz does not decompress to the original
+`
   })
   t.deepEqual(await run(root, 'list'), {
     status: 0,
@@ -90,9 +89,8 @@ file                  source           size  br  zstd  gzip  entries
 /static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
 `
   })
-  const listed = JSON.parse((await run(root, 'list --json')).stdout) as object[]
-  t.is(listed.length, 7)
-  const [mount, admin] = listed
+  const [mount, admin, ...others] = JSON.parse((await run(root, 'list --json')).stdout) as object[]
+  t.is(others.length, 5)
   const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
   t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
   t.deepEqual(admin, {
@@ -115,11 +113,8 @@ file                  source           size  br  zstd  gzip  entries
   t.is((await run(root, 'verify')).status, 1, 'nothing was built')
 })
 
-// What a mount with a manifest needs when a server starts.
-
-const startMounts = (options: KoaAssetsOptions) => () => settle(options, {})
-
-test('the directory of a mount may be made after precompile and the start, in production only without a manifest', async t => {
+test('the directory of a mount may be made after the start, in production without a manifest', async t => {
+  const startMounts = (options: KoaAssetsOptions) => () => settle(options, {})
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
   const mounts = { '/x': { dir: 'none', manifest: 'none/manifest.json' } }
   for (const env of ['production', 'development', 'test']) {
@@ -127,10 +122,9 @@ test('the directory of a mount may be made after precompile and the start, in pr
     if (env !== 'production') t.notThrows(startMounts({ root, env, mounts }))
   }
   await precompile({ root, mounts })
-  t.throws(startMounts({ root, env: 'production', mounts }), {
-    code: 'mount-unusable',
-    message: `the mount /x is ${join(root, 'none')}, which is not a directory: build it first, or correct the path`
-  })
+  const message = `the mount /x is ${join(root, 'none')}, which is not a directory: build it first, or correct the path`
+  const unusable = { code: 'mount-unusable', message }
+  t.throws(startMounts({ root, env: 'production', mounts }), unusable)
 })
 
 test('list leaves out what exclude names', async t => {
@@ -140,10 +134,7 @@ test('list leaves out what exclude names', async t => {
   for (const env of ['development', 'production']) {
     const site = settleProject({ root, env, apps: false, mounts: { '/x': mount } }, {})
     const [listed] = await listMounts(site)
-    t.deepEqual(
-      listed?.files.map(({ path }) => path),
-      ['/x/a.js']
-    )
+    t.deepEqual([listed?.files[0]?.path, listed?.files.length], ['/x/a.js', 1])
   }
 })
 
@@ -172,7 +163,7 @@ function areOf(t: ExecutionContext, dir: string, tags: readonly string[]): void 
 
 const stats = writeStats(root, 'webpack')
 
-test('an entrypoint is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable', async t => {
+test('an entrypoint is its stylesheets, then its scripts in order; all with a hash are immutable', async t => {
   const page = await pagesOf(optionsOf('webpack'))()
   const tags = page.entry('admin').split('\n')
   t.deepEqual(unhashed(summary(tags.join('\n'))), [
@@ -190,7 +181,7 @@ test('an entrypoint is its stylesheets, then its scripts in their order, with de
     t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
 })
 
-test('a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
+test('a hash in the query is in the tag of a module, and does not make the path immutable', async t => {
   const hash = '0fc1a5ed7a847a4bcb69'
   const name = `main-c0ffee12.js?${hash}`
   const info = { contenthash: hash, immutable: true, javascriptModule: true }
@@ -241,8 +232,6 @@ test('stats that leave assets out are an error at start that says what to set', 
 
 // Tags for what esbuild built, by its metafile.
 
-const entryPoints = ['src/main.ts', 'src/admin.ts', 'src/other.ts', 'src/print.css']
-
 async function runEsbuild(at: string, options: BuildOptions = {}): Promise<Metafile> {
   const { metafile } = await build({
     bundle: true,
@@ -251,7 +240,9 @@ async function runEsbuild(at: string, options: BuildOptions = {}): Promise<Metaf
     loader: { '.svg': 'file' },
     logLevel: 'silent',
     absWorkingDir: root,
-    entryPoints: entryPoints.map(path => join(root, path)),
+    entryPoints: ['main.ts', 'admin.ts', 'other.ts', 'print.css'].map(name =>
+      join(root, 'src', name)
+    ),
     outdir: at,
     entryNames: '[name]-[hash]',
     ...options,
@@ -278,7 +269,7 @@ test('an entry of the metafile is its stylesheet, its module, and a preload for 
   t.deepEqual(short(other.entry('src/print.css')), ['stylesheet /static/print-HASH.css'])
   const tags = page.entry('src/main.ts', 'src/admin.ts', 'src/other.ts').split('\n')
   t.is(new Set(tags).size, tags.length)
-  t.false(tags.join().includes('lazy'), 'dynamic imports are not loaded')
+  t.notRegex(tags.join(), /lazy/, 'dynamic imports are not loaded')
   areOf(t, 'site/dist', tags)
   t.regex(page.path('src/logo.svg'), /^\/static\/logo-[A-Z2-7]{8}\.svg$/)
 })
@@ -310,11 +301,8 @@ test('type: classic loads an IIFE with defer; without it, it is a module', async
 
 test('only names with a hash are immutable, those of lazy chunks and images too', async t => {
   const { outputs } = await hashed
-  await runEsbuild('plain', {
-    entryNames: '[name]',
-    chunkNames: '[name]-[hash]',
-    assetNames: '[name]'
-  })
+  const names = { entryNames: '[name]', chunkNames: '[name]-[hash]', assetNames: '[name]' }
+  await runEsbuild('plain', names)
   const withHash = await makeSite(t, {}, { ...optionsOf('site/dist'), env: 'production' })
   const without = await makeSite(t, {}, { ...optionsOf('plain'), env: 'production' })
   t.true(/lazy.*\.js/.test(Object.keys(outputs).join()))

@@ -1,4 +1,3 @@
-// What is said at the start of a server: settings under which nothing is served.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
@@ -40,8 +39,9 @@ testNotices('a project without any app is reported, with the folders that were s
   [{ ...served, sources: '../../src' }],
   [{ ...served, apps: { web: { dir: 'src' } } }]
 ])
-const PUBLIC = { 'public/robots.txt': 'x' }
-testNotices('a project that only serves its public is not reported', PUBLIC, [[served]])
+testNotices('a project that only serves its public is not reported', { 'public/a.txt': '' }, [
+  [served]
+])
 
 const neither = (env: string, key = env) =>
   `neither compile nor fingerprint is on in the environment '${env}', so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
@@ -62,6 +62,8 @@ const notServed = (what: string, reason = 'is not set', env = 'development') =>
   `${what} not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, ${env === 'development' ? 'set serve: false' : "set it to 'false'"}`
 const inProduction = (what: string, reason: string) => notServed(what, reason, 'production')
 const MOUNT = { apps: false, mounts: { '/x': 'dist' } } as const
+const BUILT = { ...MOUNT, env: 'production' }
+const COMPILED = { env: 'production', compile: true }
 
 testNotices('what is not served is reported, with what the variable is', FILES, [
   [{}, notServed('assets are')],
@@ -71,25 +73,17 @@ testNotices('what is not served is reported, with what the variable is', FILES, 
   [{}, undefined, 'true'],
   [{ serve: false }],
   [{ env: 'test' }],
-  [{ env: 'production', compile: true }, inProduction('assets are', "is '1', not 'true'"), '1'],
-  [
-    { env: 'production', compile: true },
-    inProduction('assets are', "is 'True', not 'true'"),
-    'True'
-  ],
-  [{ env: 'production', compile: true }],
-  ...['false', 'False', '0', 'off'].map((no): Row => [
-    { ...MOUNT, env: 'production' },
-    undefined,
-    no
-  ]),
+  [COMPILED, inProduction('assets are', "is '1', not 'true'"), '1'],
+  [COMPILED, inProduction('assets are', "is 'True', not 'true'"), 'True'],
+  [COMPILED],
+  ...['false', 'False', '0', 'off'].map((no): Row => [BUILT, undefined, no]),
   ...['development', 'test', 'staging', 'production'].flatMap((env): Row[] => [
     [{ ...MOUNT, env }, notServed('mounts are', undefined, env), ''],
     [{ ...MOUNT, env }, undefined, 'true'],
     [{ ...MOUNT, env, serve: false }],
     [{ apps: false, env }]
   ]),
-  [{ ...MOUNT, env: 'production' }, inProduction('mounts are', "is '1', not 'true'"), '1'],
+  [BUILT, inProduction('mounts are', "is '1', not 'true'"), '1'],
   [{ mounts: { '/x': 'dist' } }, notServed('assets and mounts are')]
 ])
 
@@ -99,16 +93,12 @@ const FALLBACK =
   'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404'
 const APP = { dir: 'dist', fallback: 'app.html' }
 
-testNotices(
-  'a directory or a fallback that is not there is reported, where it would be served',
-  FILES,
-  [
-    [{ ...served, mounts: { '/up/': 'data/uploads' } }, UPLOADS],
-    [{ ...served, mounts: { '/admin': APP } }, FALLBACK],
-    [{ serve: false, mounts: { '/admin': APP, '/up/': 'data/uploads' } }],
-    [{ ...served, mounts: { '/site': { dir: 'dist', fallback: 'index.html' }, '/plain': 'dist' } }]
-  ]
-)
+testNotices('a directory or a fallback that is missing is reported where it is served', FILES, [
+  [{ ...served, mounts: { '/up/': 'data/uploads' } }, UPLOADS],
+  [{ ...served, mounts: { '/admin': APP } }, FALLBACK],
+  [{ serve: false, mounts: { '/admin': APP, '/up/': 'data/uploads' } }],
+  [{ ...served, mounts: { '/site': { dir: 'dist', fallback: 'index.html' }, '/plain': 'dist' } }]
+])
 
 test('koaAssets() prints the warning once', t => {
   const root = makeProject(t)
@@ -118,14 +108,14 @@ test('koaAssets() prints the warning once', t => {
   t.true(notice?.startsWith('koa-fresh-assets: no app was found'))
 })
 
-test('in development a glob that matches nothing in a directory with files is reported once', async t => {
+test('in development a glob that matches nothing in a directory with files is reported', async t => {
   const root = makeProject(t, {
     'site/private/a.css': '',
     'theme/icons/b.svg': '',
     'apps/web/assets/app.css': '',
-    'empty/keep/.keep': ''
+    'empty/.keep': ''
   })
-  rmSync(join(root, 'empty/keep'), { recursive: true })
+  rmSync(join(root, 'empty/.keep'))
   const matched = ['private', 'private/', '/private/**', './private', '*.css', 'private//a.css']
   const mounts = {
     '/m': { dir: 'site', exclude: [...matched, 'privat/', `*.php`] },
@@ -133,16 +123,8 @@ test('in development a glob that matches nothing in a directory with files is re
     '/empty': { dir: 'empty', exclude: 'private' }
   }
   const theme = { dir: '../../theme', include: ['*.svg', 'icon/**'], exclude: ['icons', 'drafts'] }
-  for (const env of ['development', 'production', 'development'])
-    koaAssets({
-      root,
-      env,
-      serve: true,
-      compile: true,
-      fingerprint: false,
-      mounts,
-      sources: [theme]
-    })
+  const options = { root, serve: true, compile: true, fingerprint: false, mounts, sources: [theme] }
+  for (const env of ['development', 'production', 'development']) koaAssets({ ...options, env })
   await until(() => warningsAbout('correct or remove it').length >= 8, 'the warnings')
   const expected = [
     "exclude of the mount /m: 'privat/' matches nothing in site",

@@ -1,4 +1,3 @@
-// What koaHttpCache reports in development, once for each route: mistakes that no response shows.
 import etag from '@koa/etag'
 import Router from '@koa/router'
 import { test, type ExecutionContext } from '../../support/test.ts'
@@ -31,12 +30,11 @@ function siteOf(
 /** The routes of a router, which respond with a page unless they do so themselves. */
 function routed(routes: Readonly<Record<string, Route>>): Middleware {
   const router = new Router()
-  for (const [path, route] of Object.entries(routes)) {
+  for (const [path, route] of Object.entries(routes))
     router.get(path, ctx => {
       ctx.body = 'page'
       return route(ctx) as Promise<void>
     })
-  }
   return router.routes() as unknown as Middleware
 }
 
@@ -58,26 +56,18 @@ test('a route is reported once, whatever its URLs; without a router, each kind o
   t.regex(said ?? '', films)
   t.deepEqual(others, [])
 
-  const plain = await siteOf(t, [
-    ctx => {
-      ctx.body = 'page'
-      setsCookie(ctx)
-      if (ctx.path === '/plain/2') ctx.set('Content-Security-Policy', NONCE)
-    }
-  ])
+  const page: Middleware = ctx => {
+    ctx.body = 'page'
+    setsCookie(ctx)
+    if (ctx.path === '/plain/2') ctx.set('Content-Security-Policy', NONCE)
+  }
+  const plain = await siteOf(t, [page])
   for (const path of ['/plain/1', '/plain/2', '/plain/3']) await plain.get({}, path)
-  t.deepEqual(
-    warningsAbout('GET /plain/').map(text =>
-      /(\S+) responds .* and (\w+ \w+)/.exec(text)?.slice(1)
-    ),
-    [
-      ['/plain/1', 'sets a'],
-      ['/plain/2', 'a nonce']
-    ]
-  )
+  const [cookie = '', nonce = '', ...more] = warningsAbout('GET /plain/')
+  t.regex(cookie, /\/plain\/1 responds .* and sets a/)
+  t.regex(nonce, /\/plain\/2 responds .* and a nonce/)
+  t.deepEqual(more, [])
 })
-
-// Validators that nothing compares.
 
 test('a route’s validators that are compared with nothing are reported once', async t => {
   const site = await siteOf(t, [tagged])
@@ -93,7 +83,7 @@ test('a route’s validators that are compared with nothing are reported once', 
   t.regex(said ?? '', new RegExp(`: GET /uncompared/page ${missed}`))
 })
 
-test('nothing is reported where koa-conditional-get upstream compares, nothing would, or in production', async t => {
+test('no validator is reported that koa-conditional-get upstream compares, or in production', async t => {
   const site = await siteOf(t, [tagged], { front: [conditional()] })
   t.is((await site.get(HAS_V1, '/upstream')).status, 304)
   const dated: Middleware = ctx => {
@@ -113,23 +103,18 @@ const dated: Middleware = async ctx => {
   ctx.body = 'page'
 }
 
-for (const [where, stack, expected] of [
-  ['behind', (cache: Middleware) => [cache, etag()], { '/page': 1, '/dated': 1 }],
-  ['in front', (cache: Middleware) => [etag(), cache], { '/page': 1, '/dated': 1 }],
-  [
-    'in front with koa-conditional-get',
-    (cache: Middleware) => [conditional(), etag(), cache],
-    { '/page': 0, '/dated': 0 }
-  ],
-  ['missing', (cache: Middleware) => [cache], { '/page': 0, '/dated': 0, '/decides': 0 }]
+const none: readonly Middleware[] = []
+const tags = etag() as Middleware
+for (const [where, front, behind, count] of [
+  ['behind', none, [tags], 1],
+  ['in front', [tags], none, 1],
+  ['in front with koa-conditional-get', [conditional(), tags], none, 0],
+  ['missing', none, none, 0]
 ] as const) {
-  test(`an @koa/etag ${where} whose tags never bring a 304 is reported once, any other is not`, async t => {
-    for (const [start, count] of Object.entries(expected)) {
-      const app = new Koa()
-      for (const middleware of stack(inDevelopment(() => koaHttpCache())))
-        app.use(middleware as Middleware)
+  test(`an @koa/etag ${where} is reported ${count === 1 ? 'once, as no tag brings a 304' : 'never'}`, async t => {
+    for (const start of ['/page', '/dated', ...(where === 'missing' ? ['/decides'] : [])]) {
       const path = `${start}/${where.replaceAll(' ', '-')}`
-      const site = await open(t, app.use(dated))
+      const site = await siteOf(t, [...behind, dated], { front })
       const { headers } = await site.get({}, path)
       const match = { 'if-none-match': headers.etag ?? '"x"' }
       for (let visit = 0; visit < 2; visit++) {
@@ -143,17 +128,13 @@ for (const [where, stack, expected] of [
   })
 }
 
-// Code that takes ctx.fresh for a boolean.
-
 test('koa-conditional-get downstream is a 500 with advice, unless the validator matches', async t => {
-  const site = await siteOf(t, [
-    conditional(),
-    async ctx => {
-      if (ctx.path === '/own') ctx.set('ETag', '"x"')
-      if (ctx.path === '/asks') await ctx.fresh('x')
-      ctx.body = 'page'
-    }
-  ])
+  const page: Middleware = async ctx => {
+    if (ctx.path === '/own') ctx.set('ETag', '"x"')
+    if (ctx.path === '/asks') await ctx.fresh('x')
+    ctx.body = 'page'
+  }
+  const site = await siteOf(t, [conditional(), page])
   for (const path of ['/', '/own', '/asks']) {
     for (const headers of [{}, { 'if-none-match': '"y"' }]) {
       const { status, body } = await site.get(headers, path)
@@ -184,12 +165,11 @@ test('a route that takes ctx.fresh for a boolean is told what to write', async t
   const advice = /write await ctx\.fresh\(…\) in a route, or read ctx\.request\.fresh/
   t.regex(site.errors[0]?.message ?? '', advice)
   t.is(site.errors.length, 1)
-  const negated = await siteOf(t, [
-    ctx => {
-      ctx.etag = 'x'
-      if (!ctx.fresh) ctx.body = 'page'
-    }
-  ])
+  const negating: Middleware = ctx => {
+    ctx.etag = 'x'
+    if (!ctx.fresh) ctx.body = 'page'
+  }
+  const negated = await siteOf(t, [negating])
   t.is((await negated.get({}, '/negated')).status, 404)
   t.deepEqual(warningsAbout('GET /negated'), [
     'koa-fresh-assets: GET /negated read ctx.fresh as a boolean and has no body: it is a function, so never false; ' +
@@ -199,14 +179,15 @@ test('a route that takes ctx.fresh for a boolean is told what to write', async t
 
 // What a shared cache may store, though it is not for everybody.
 
+const SURROGATE = 'Surrogate-Control'
 /** What a page with a cookie says, the field in which it is sent, and how it is written there. */
 const SAYS: ReadonlyArray<readonly [Route, field: string, value?: string]> = [
   [ctx => ctx.cacheControl('public', { maxAge: 60 }), CACHE, 'public, max-age=60'],
   [ctx => ctx.set('Cache-Control', 's-maxage=60'), CACHE, 's-maxage=60'],
   [ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }), 'cdn-cache-control', 'max-age=60'],
   [
-    ctx => ctx.cacheControl({ target: 'Surrogate-Control', maxAge: 60 }),
-    'surrogate-control',
+    ctx => ctx.cacheControl({ target: SURROGATE, maxAge: 60 }),
+    SURROGATE.toLowerCase(),
     'max-age=60'
   ]
 ]
@@ -219,7 +200,7 @@ const SAYS_WELL: typeof SAYS = [
   [() => undefined, CACHE]
 ]
 
-test('a route’s own public beside a cookie that is set or read is sent as written, and reported once', async t => {
+test('a route’s own public beside a cookie is sent as written, and reported once', async t => {
   const pages = [...SAYS, ...SAYS_WELL]
   const uses: Readonly<Record<string, Route>> = {
     sets: ctx => ctx.cookies.set('seen', 'yes'),
@@ -233,17 +214,16 @@ test('a route’s own public beside a cookie that is set or read is sent as writ
     ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
   }
   const site = await siteOf(t, [routed({ ...Object.fromEntries(routes), '/sets/fields': fields })])
-  for (const does of Object.keys(uses)) {
+  for (const does of Object.keys(uses))
     for (const [at, [, field, value]] of pages.entries()) {
       const message = new RegExp(`responds with ${field}: .* ${does} a cookie.*cookies: 'shared'`)
       const isReported = at < SAYS.length
       await reports(t, site, `/${does}/${at}`, [field, value], isReported ? message : undefined)
     }
-  }
   await reports(t, site, '/sets/fields', [CACHE, 'public, private="Set-Cookie"'])
 })
 
-test('a route’s own public beside a nonce is sent as written, with one warning that names two ways out', async t => {
+test('a route’s own public beside a nonce is sent as written, with one warning', async t => {
   const routes = routed({
     '/nonce/own': ctx => ctx.cacheControl('public', 'no-cache'),
     '/nonce/edge': ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }),
@@ -254,11 +234,10 @@ test('a route’s own public beside a nonce is sent as written, with one warning
     return next()
   }
   const site = await siteOf(t, [routes], { front: [setPolicy] })
-  for (const [name, field, value] of [
-    ['own', CACHE, 'public, no-cache'],
-    ['edge', 'cdn-cache-control', 'max-age=60']
+  for (const [path, field, value] of [
+    ['/nonce/own', CACHE, 'public, no-cache'],
+    ['/nonce/edge', 'cdn-cache-control', 'max-age=60']
   ] as const) {
-    const path = `/nonce/${name}`
     const both = "a nonce in Content-Sec.* files and allow 'self'.* hashes"
     const message = new RegExp(`: GET \\S+ responds with ${field}: .* ${both}`)
     await reports(t, site, path, [field, value], message)
@@ -312,7 +291,6 @@ test('a route’s own public without the Vary is sent as written, with one warni
     '/quiet/said': 'Accept-Language',
     '/quiet/star': '*'
   }
-  for (const path of Object.keys(says)) {
+  for (const path of Object.keys(says))
     await reports(t, site, path, ['vary', varies[path]], advice[path])
-  }
 })
