@@ -36,6 +36,13 @@ const DECODE: Readonly<Record<string, Decode | undefined>> = {
 }
 const WRITTEN = WRITABLE_CODINGS.map(({ extension }) => extension)
 
+/** Of everything but folders. Node's own `recursive` follows links in some versions. */
+function namesIn(root: string, folder = ''): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry =>
+    entry.isDirectory() ? namesIn(root, `${folder}${entry.name}/`) : [folder + entry.name]
+  )
+}
+
 function makeDirectory(t: ExecutionContext, files: Files) {
   const root = makeProject(t, files)
   const at = (path: string) => join(root, path)
@@ -43,13 +50,6 @@ function makeDirectory(t: ExecutionContext, files: Files) {
   const copy = (path: string, extension: string) =>
     DECODE[extension]?.(readFileSync(at(path + extension))).toString()
   return { root, at, names, copy }
-}
-
-/** Of everything but folders. Node's own `recursive` follows links in some versions. */
-function namesIn(root: string, folder = ''): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry =>
-    entry.isDirectory() ? namesIn(root, `${folder}${entry.name}/`) : [folder + entry.name]
-  )
 }
 
 const withCopies = (path: string) => [path, ...WRITTEN.map(extension => path + extension)]

@@ -1,61 +1,53 @@
-import { readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { test } from '../../support/test.ts'
+import { test, type ExecutionContext } from '../../support/test.ts'
+import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
+import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
+import { lock } from '../../../lib/publishing/writing/lock.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
+import { AS_WRITTEN } from '../../support/as-written.ts'
 import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
-import { compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
-import { run, targetOf } from '../../support/fingerprinted.ts'
+import { placed, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
-
-const FILES = {
-  'apps/web/assets/stylesheets/app.css': 'body { color: red }\n'.repeat(40),
-  'apps/web/assets/images/logo.png': 'logo'
-}
-
-async function makePublished(t: Parameters<typeof makeProject>[0]) {
-  const root = makeProject(t, FILES)
-  await precompile({ root, ...AS_WRITTEN })
-  return {
-    root,
-    target: targetOf(root, '/assets/app.css'),
-    file: (path: string) => join(root, 'public', path),
-    problems: async () => (await verify({ root })).problems
-  }
-}
-
-const MISSING = 'is missing: copy it again, or run npx koa-fresh-assets precompile'
-
-test('verify reports each copy that is not served, and what was edited, truncated or deleted', async t => {
-  const { root, target, file, problems } = await makePublished(t)
-  const manifest = file('assets.json')
-  t.deepEqual(await verify({ root }), { manifest, assets: 2, problems: [] })
-  // It is compared by its bytes alone.
-  utimesSync(file('/assets/app.css.gz'), 1, 1)
-  t.deepEqual(await problems(), [])
-  for (const [damage, message] of [
-    [() => writeFileSync(file(target), 'x'.repeat(800)), 'does not match its fingerprint'],
-    [() => truncateSync(file(target), 700), 'has size 700, not 800'],
-    [() => rmSync(file(target)), MISSING]
-  ] as const) {
-    damage()
-    t.deepEqual((await problems())[0], { path: target, message })
-  }
-})
-
-test('verify says what may have written a plain name that differs from its target', async t => {
-  const { target, file, problems } = await makePublished(t)
-  writeFileSync(file('/assets/app.css'), 'edited')
-  rmSync(file('/assets/logo.png'))
-  const message = `differs from ${target}: a development server has written it since, or the manifest is that of another release: run npx koa-fresh-assets precompile`
-  const missing = { path: '/assets/logo.png', message: MISSING }
-  t.deepEqual(await problems(), [{ path: '/assets/app.css', message }, missing])
-})
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 const OTHER = 'body { color: tan }\n'.repeat(200)
+
+test('verify says what may have written a plain name that differs from its target', async t => {
+  const own = { 'stylesheets/app.css': TEXT, 'images/logo.png': 'logo' }
+  const root = makeProject(t, placed(own))
+  await precompile({ root, ...AS_WRITTEN })
+  const file = (path: string) => join(root, 'public', path)
+  // A copy is compared by its bytes alone.
+  utimesSync(file('/assets/app.css.gz'), 1, 1)
+  const manifest = file('assets.json')
+  t.deepEqual(await verify({ root }), { manifest, assets: 2, problems: [] })
+  writeFileSync(file('/assets/app.css'), 'edited')
+  rmSync(file('/assets/logo.png'))
+  const target = targetOf(root, '/assets/app.css')
+  const message = `differs from ${target}: a development server has written it since, or the manifest is that of another release: run npx koa-fresh-assets precompile`
+  const missing = 'is missing: copy it again, or run npx koa-fresh-assets precompile'
+  const expected = [
+    { path: '/assets/app.css', message },
+    { path: '/assets/logo.png', message: missing }
+  ]
+  t.deepEqual((await verify({ root })).problems, expected)
+})
+
 const LATER = Date.now() / 1000 + 1000
 
 /** A problem of each copy, in the order of the report. */
@@ -177,4 +169,100 @@ test('verify finds what was built for another base than that of the site', async
     { path: '/static/main-CZTearZk.js', message }
   ])
   t.deepEqual((await verify(options)).problems, [])
+})
+
+// What clean removes, and what it leaves.
+
+const DAY = 24 * 3600
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
+
+const textOf = (day: number) => `body { color: red }/* ${day} */\n`.repeat(20)
+const nameOf = (day: number) => withFingerprint('app.css', digestOf(Buffer.from(textOf(day))))
+
+/** A project with a deploy at each of these ages, in days; the youngest is the current one. */
+async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
+  const root = makeProject(t)
+  const source = join(root, 'apps/web/assets/app.css')
+  const deploy = async (day: number) => {
+    writeFiles(root, { 'apps/web/assets/app.css': textOf(day) })
+    utimesSync(source, daysAgo(day), daysAgo(day))
+    await precompile({ root, ...AS_WRITTEN })
+  }
+  for (const day of days.toSorted((a, b) => b - a)) await deploy(day)
+  const folder = join(root, 'public/assets')
+  return { root, folder, deploy, left: () => readdirSync(folder).toSorted() }
+}
+
+const withCopies = (names: readonly string[]) =>
+  names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
+
+test('clean keeps what was published today, and the newest two, and a dry run says the same', async t => {
+  const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
+  for (const day of [300, 200]) await deploy(day)
+  const before = left()
+  t.deepEqual((await clean({ root }, { keep: 2, age: '1d' })).removed, [], 'all are of today')
+  const dry = await clean({ root }, { keep: 2, age: 0, dryRun: true })
+  t.deepEqual(left(), before)
+  const { dryRun, removed, kept, bytes } = await clean({ root }, { keep: 2, age: 0 })
+  t.deepEqual({ ...dry, dryRun }, { dryRun: false, removed, kept, bytes })
+  t.deepEqual(removed, [1, 2, 3].map(day => `/assets/${nameOf(day)}`).toSorted())
+  t.is(kept, 2)
+  t.true(bytes > 3 * textOf(2).length)
+  t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
+})
+
+test('versions that are not among the newest, not young and not current are removed', t => {
+  const ago = (days: number) => 1e12 - days * DAY * 1000
+  const removedOf = (...days: readonly number[]) => {
+    const dated = new Map(days.map((age, at) => [at, ago(age)]))
+    return Array.from(outdatedAmong({ keep: 2, age: '1d' }, dated, 1e12), at => days[at])
+  }
+  t.deepEqual(removedOf(0.1, 0.5, 0.9, 2, 3), [2, 3])
+  t.deepEqual(removedOf(5, 6, 7), [7])
+  t.deepEqual(removedOf(2, 2, 2, 2), [2, 2], 'as after a copy of the directory')
+  t.deepEqual(removedOf(-Infinity, 2, 3), [3])
+})
+
+test('clean never touches what precompile did not make', async t => {
+  const { root, folder, left } = await makeDeploys(t, [1])
+  const letter = `letter-${'0'.repeat(32)}.css`
+  for (const name of ['notes.txt', letter, `${letter}.gz`, `${nameOf(9)}.gz`]) {
+    writeFiles(folder, { [name]: name })
+    utimesSync(join(folder, name), daysAgo(99), daysAgo(99))
+  }
+  const robots = withFingerprint('robots.txt', digestOf(Buffer.from('robots')))
+  const elsewhere = join(root, robots)
+  writeFiles(root, { [robots]: 'robots' })
+  symlinkSync(elsewhere, join(folder, robots))
+  const before = left()
+  t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
+  t.deepEqual(left(), before)
+  t.true(existsSync(elsewhere))
+})
+
+test('clean follows no link, and refuses a public/assets that is a link out of public', async t => {
+  const { root, folder } = await makeDeploys(t, [1, 10, 20])
+  const outside = makeProject(t)
+  const names = () => readdirSync(outside).toSorted()
+  cpSync(folder, outside, { recursive: true })
+  const before = names()
+  symlinkSync(outside, join(folder, 'folder'))
+  await clean({ root }, { keep: 1, age: 0 })
+  t.deepEqual(names(), before)
+  rmSync(folder, { recursive: true })
+  symlinkSync(outside, folder)
+  const message =
+    "public/assets was not cleaned: a symbolic link leads out of public; remove the link, or set symlinks to 'follow'"
+  const expected = { code: 'publish-failed', message }
+  for (const dryRun of [true, false])
+    await t.throwsAsync(clean({ root }, { keep: 1, age: 0, dryRun }), expected)
+  t.deepEqual(names(), before)
+  t.is((await clean({ root, symlinks: 'follow' }, { keep: 1, age: 0 })).kept, 1)
+})
+
+test('clean fails while a precompile is running', async t => {
+  const { root, folder } = await makeDeploys(t, [1])
+  const held = await lock(folder, t.fail)
+  await t.throwsAsync(clean({ root }), { code: 'precompile-busy' })
+  await held.release()
 })
