@@ -264,6 +264,10 @@ const BEYOND_ASCII = {
 }
 const SIZES = [1, 100, 5000, 16 * 1024, 17 * 1024, 300_000]
 
+// One character for each byte.
+const linesOf = (head: string) =>
+  Array.from(head.matchAll(/^(?:content-disposition|x-city|link):.*/gim), String).toSorted()
+
 /** The lines of these fields as Node itself writes them, in order. */
 async function linesOfNode(t: ExecutionContext): Promise<string[]> {
   const server = createServer((_, res) => {
@@ -272,10 +276,6 @@ async function linesOfNode(t: ExecutionContext): Promise<string[]> {
   })
   return linesOf((await ask(await open(t, server), 'GET', '/')).head)
 }
-
-// One character for each byte.
-const linesOf = (head: string) =>
-  Array.from(head.matchAll(/^(?:content-disposition|x-city|link):.*/gim), String).toSorted()
 
 async function areSame(t: ExecutionContext, { port, errors }: Site, folder: string) {
   const expected = await linesOfNode(t)

@@ -113,15 +113,6 @@ for (const [extension, word, part] of [
   })
 }
 
-test('a place in minified JavaScript leads to its line in .ts', async t => {
-  const code = 'interface A { n: number }\n\nfunction go(a: A): number {\n  return a.n * 42\n}\n'
-  const { root } = await makeMinified(t, { 'javascripts/app.js.ts': code })
-  const { origin, map } = readMapped(root, '/assets/app.js')
-  t.like(origin('go('), { source: 'app.js.ts', line: 3 })
-  t.deepEqual(origin('42'), { source: 'app.js.ts', line: 4, code: '42' })
-  t.deepEqual(map.sourcesContent, [code])
-})
-
 test('text after a reference that got a fingerprint maps to the right column', async t => {
   const css = `a { background: url( "images/logo.png" ); color: red }
 .é { background: image-set('images/logo.png' 1x, url(lost.png) 2x); display: block }
@@ -296,16 +287,18 @@ test('a missing reference of a minified stylesheet is reported with its line in 
   t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
 
-test('the source map of a minified module leads to its source', async t => {
-  const { root } = await makeMinified(t, {
-    'js/lib/a.js': 'export const a = () => 1',
-    'js/app.js.ts': `import { a } from './lib/a.js'
-const one: number = a()
+test('a place in a minified module leads to its line in .ts', async t => {
+  const code = `import { a } from './lib/a.js'
+interface A { n: number }
+const one: A = { n: a() * 42 }
 console.log(one, new URL('./lib/a.js', import.meta.url), 'last')`
-  })
-  const { text, origin } = readMapped(root, '/assets/app.js')
+  const files = { 'js/lib/a.js': 'export const a = () => 1', 'js/app.js.ts': code }
+  const { root } = await makeMinified(t, files)
+  const { text, origin, map } = readMapped(root, '/assets/app.js')
+  t.deepEqual(map.sourcesContent, [code])
+  t.like(origin('42'), { line: 3, source: 'app.js.ts', code: '42 }' })
   t.is(text.split(targetOf(root, '/assets/lib/a.js')).length, 3)
-  t.like(origin('console'), { line: 3, source: 'app.js.ts' })
+  t.like(origin('console'), { line: 4, source: 'app.js.ts' })
   t.true(origin('console').code.startsWith('console.log'))
   t.true(origin('"last"').code.startsWith("'last'"))
 })

@@ -253,11 +253,10 @@ test('a hash follows the name that the manifest gives, and no word, date or rele
 })
 
 test('a suffix of several files is that of a release, but if all have their own, a word is a hash', t => {
-  const hashed = (...files: readonly string[]) =>
-    hashedAmong(
-      files.map(file => [file, /^\w*/.exec(file)?.[0]]),
-      HASHES.vite
-    ).size
+  const hashed = (...files: readonly string[]) => {
+    const stems = files.map(file => [file, /^\w*/.exec(file)?.[0]] as const)
+    return hashedAmong(stems, HASHES.vite).size
+  }
   t.is(hashed('main-CZTearZk.js', 'admin-CZTearZk.js'), 0)
   t.is(hashed('main-Cqirnvb4.js', 'main-BveffPw_.css'), 2)
   t.is(hashed('main-Cqirnvb4.js', 'main-BveffPw_.css', 'other.js'), 1)

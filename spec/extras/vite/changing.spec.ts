@@ -206,14 +206,9 @@ test('headers and CORS are on 412 and 416 as well, but no lifetime or type', asy
   ] as const) {
     const { headers, ...answer } = await site.ask('/m/a.js', { headers: fields })
     t.is(answer.status, status)
-    t.like(headers, {
-      'x-top': 'top',
-      'x-mount': 'mount',
-      'content-security-policy': 'sandbox',
-      'access-control-allow-origin': '*',
-      vary: 'Origin',
-      'content-length': '0'
-    })
+    t.like(headers, { 'x-top': 'top', 'x-mount': 'mount', vary: 'Origin', 'content-length': '0' })
+    t.is(headers['content-security-policy'], 'sandbox')
+    t.is(headers['access-control-allow-origin'], '*')
     for (const name of ['content-type', 'cache-control', 'cdn-cache-control', 'expires', 'etag'])
       t.is(headers[name], undefined, name)
   }

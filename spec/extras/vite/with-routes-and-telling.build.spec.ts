@@ -45,7 +45,9 @@ const optionsOf = (more: KoaAssetsOptions = {}) => ({
 
 test.before(async () => {
   const input = {
-    ...Object.fromEntries(['main', 'admin', 'other'].map(name => [name, `src/${name}.ts`])),
+    main: 'src/main.ts',
+    admin: 'src/admin.ts',
+    other: 'src/other.ts',
     print: 'src/print.css',
     html: 'index.html',
     react: 'src/react.tsx',

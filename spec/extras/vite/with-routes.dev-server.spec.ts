@@ -94,9 +94,14 @@ test.serial(
 
 const STALE = { base: '/admin/', token: 'mine' }
 
+/** What listens where an announcement leads. */
+async function originOf(t: ExecutionContext, respond: (res: Writable) => unknown) {
+  const port = await listen(t, async (_, res) => void respond(res))
+  return `http://127.0.0.1:${port}`
+}
+
 test('a dev server with the plugin of another release is not used, and a warning says so', async t => {
-  const port = await listen(t, async (_, res) => void res.end('{"token":"mine","inputs":"a.ts"}'))
-  const origin = `http://127.0.0.1:${port}`
+  const origin = await originOf(t, res => res.end('{"token":"mine","inputs":"a.ts"}'))
   const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
   const { entry } = await inDevelopment(root)()
   t.throws(() => entry('a.ts'), { code: 'manifest-missing' })
@@ -107,10 +112,9 @@ test('a dev server with the plugin of another release is not used, and a warning
 
 test('an announcement that was left behind is not trusted', async t => {
   const root = makeProject(t, { 'dist/a.js': '' })
-  const status = '{"token":"other","inputs":["src/main.ts"]}'
-  const port = await listen(t, async (_, res) => void res.end(status))
+  const other = await originOf(t, res => res.end('{"token":"other","inputs":["src/main.ts"]}'))
   const page = inDevelopment(root)
-  const origins = [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1', 'http://a b', 'file:///a']
+  const origins = [other, 'http://127.0.0.1:1', 'http://a b', 'file:///a']
   const texts = origins.map(origin => JSON.stringify({ ...STALE, origin }))
   for (const text of [...texts, '{"base":', '[]', '{}']) {
     writeFiles(root, { [ANNOUNCED]: text })
@@ -126,8 +130,7 @@ test('an announcement that was left behind is not trusted', async t => {
 })
 
 test('an announcement of anything but a file with the right texts is none', async t => {
-  const port = await listen(t, async (_, res) => void res.end('{"token":"mine"}'))
-  const live = { ...STALE, origin: `http://127.0.0.1:${port}` }
+  const live = { ...STALE, origin: await originOf(t, res => res.end('{"token":"mine"}')) }
   const texts = [{ origin: 5 }, { origin: [live.origin] }, { base: 5 }, { token: {} }].map(each =>
     JSON.stringify({ ...live, ...each })
   )
@@ -146,6 +149,11 @@ test('an announcement of anything but a file with the right texts is none', asyn
   t.regex((await inDevelopment(root)()).entry('src/main.ts'), /@vite\/client/, 'as it should be')
 })
 
+function* gigabyte() {
+  const piece = Buffer.alloc(1024 * 1024, ' ')
+  for (let at = 0; at < 1024; at++) yield piece
+}
+
 test('pages wait 5 s and read 128 kB, all together, of what an old announcement leads to', async t => {
   const programs: Record<string, (res: Writable) => unknown> = {
     'never responds': () => undefined,
@@ -157,11 +165,10 @@ test('pages wait 5 s and read 128 kB, all together, of what an old announcement 
   }
   const isGivenUp = async ([what, respond]: [string, (res: Writable) => unknown]) => {
     let requests = 0
-    const port = await listen(t, async (_, res) => {
+    const origin = await originOf(t, res => {
       requests++
       respond(res)
     })
-    const origin = `http://127.0.0.1:${port}`
     const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
     const page = inDevelopment(root)
     for (const { entry } of [...(await Promise.all([page(), page()])), await page()])
@@ -171,11 +178,6 @@ test('pages wait 5 s and read 128 kB, all together, of what an old announcement 
   }
   await Promise.all(Object.entries(programs).map(isGivenUp))
 })
-
-function* gigabyte() {
-  const piece = Buffer.alloc(1024 * 1024, ' ')
-  for (let at = 0; at < 1024; at++) yield piece
-}
 
 test.serial("React's refresh needs no option: the entry has the preamble", async t => {
   const { root, serve } = project(t, {
@@ -238,8 +240,8 @@ test('with an origin no manifest is needed: the tags are of the client, then the
   t.throws(() => other.entry('index.html'), { instanceOf: TypeError, message: /'index\.html'$/ })
   const own = await inDevelopment(root, { dev: true })()
   t.is(summary(own.entry('src/main.tsx')).at(-1), 'module /admin/src/main.tsx')
-  const elsewhere = { root, env: 'production', mounts: { '/admin': { ...MANIFEST, dev: true } } }
-  t.throws(() => pagesOf(elsewhere), { instanceOf: AssetError })
+  const mounts = { '/admin': { ...MANIFEST, dev: true } }
+  t.throws(() => pagesOf({ root, mounts }), { instanceOf: AssetError }, 'in production')
 })
 
 /** In the process of the application, whose route is an API below the mount's path. */

@@ -22,15 +22,15 @@ import {
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { writeStats } from '../../support/webpack-stats.ts'
 
+const ENTRY = { isEntry: true, imports: ['_shared.js'] }
 const BUNDLE = {
   'src/main.js': {
+    ...ENTRY,
     file: 'main-a1.js',
-    isEntry: true,
-    imports: ['_shared.js'],
     css: ['main.css'],
     dynamicImports: ['src/lazy.js']
   },
-  'src/admin.js': { file: 'admin-b2.js', isEntry: true, imports: ['_shared.js'] },
+  'src/admin.js': { ...ENTRY, file: 'admin-b2.js' },
   '_shared.js': { file: 'shared-c3.js' },
   'src/lazy.js': { file: 'lazy-d4.js' }
 }
@@ -47,24 +47,19 @@ const MOUNTED = {
   '/dist/lazy-d4.js': 'lazy()'
 }
 
+const done = (stdout: string) => ({ status: 0, stdout, stderr: '' })
+
 test('a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
   const root = makeShop(t, MOUNTED)
-  t.deepEqual(await run(root, 'precompile'), {
-    status: 0,
-    stdout: 'Nothing to compile: this project has no assets of its own.\n',
-    stderr: ''
-  })
+  const nothing = 'Nothing to compile: this project has no assets of its own.\n'
+  t.deepEqual(await run(root, 'precompile'), done(nothing))
   t.like(JSON.parse((await run(root, 'precompile --json')).stdout), { assets: 0 })
   t.false(existsSync(join(root, 'public')))
-  t.deepEqual(await run(root, 'verify'), {
-    status: 0,
-    stdout: '5 files of builds, 1 copy in mounts, no problems\n',
-    stderr: ''
-  })
+  const fine = '5 files of builds, 1 copy in mounts, no problems\n'
+  t.deepEqual(await run(root, 'verify'), done(fine))
   const shop = makeShop(t, { 'a.txt': 'a', ...MOUNTED, '/assets.config.json': config({}) })
   await run(shop, 'precompile --quiet')
-  const verified = await run(shop, 'verify')
-  t.is(verified.stdout, '1 asset, 5 files of builds, 1 copy in mounts, no problems\n')
+  t.deepEqual(await run(shop, 'verify'), done(`1 asset, ${fine}`))
   rmSync(join(root, 'dist/lazy-d4.js'))
   writeFileSync(join(root, 'dist/main-a1.js.gz'), gzipSync('other()'))
   t.deepEqual(await run(root, 'verify'), {
@@ -74,10 +69,7 @@ test('a project with only mounts lists and verifies its bundles, and has nothing
 /static/main-a1.js.gz does not decompress to the original
 `
   })
-  t.deepEqual(await run(root, 'list'), {
-    status: 0,
-    stderr: '',
-    stdout: `mount    directory  manifest
+  const table = `mount    directory  manifest
 /static  dist       dist/list.json
 /up      uploads    -
 
@@ -88,22 +80,14 @@ file                  source           size  br  zstd  gzip  entries
 /static/main.css      -                 3 B   -     -     -  src/main.js
 /static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
 `
-  })
+  t.deepEqual(await run(root, 'list'), done(table))
   const [mount, admin, ...others] = JSON.parse((await run(root, 'list --json')).stdout) as object[]
   t.is(others.length, 5)
   const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
   t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
-  t.deepEqual(admin, {
-    path: '/static/admin-b2.js',
-    source: 'src/admin.js',
-    entries: ['src/admin.js'],
-    usedBy: [],
-    sizes: { identity: 7 },
-    target: '/static/admin-b2.js',
-    size: 7,
-    mount: '/static',
-    isMissing: false
-  })
+  const [path, source] = ['/static/admin-b2.js', 'src/admin.js']
+  const listed = { path, source, entries: [source], usedBy: [], target: path, mount: '/static' }
+  t.deepEqual(admin, { ...listed, sizes: { identity: 7 }, size: 7, isMissing: false })
   rmSync(join(root, 'dist/list.json'))
   const { status, stderr } = await run(root, 'verify')
   t.is(status, 1)
@@ -286,17 +270,6 @@ test('the outputs are found whatever directory esbuild was started in', async t 
     const name = names.find(each => /(?:^|src\/)admin\.ts$/.test(each)) ?? ''
     t.deepEqual(short((await pagesOf(optionsOf(at))()).entry(name)), ADMIN, at)
   }
-})
-
-test('type: classic loads an IIFE with defer; without it, it is a module', async t => {
-  const names = { entryNames: '[name]', assetNames: '[name]' }
-  await runEsbuild('classic', { splitting: false, format: 'iife', ...names })
-  const pages = pagesOf(optionsOf('classic'))
-  t.deepEqual(summary((await pages()).entry('src/other.ts', { type: 'classic' })), [
-    'stylesheet /static/other.css',
-    'text/javascript defer /static/other.js'
-  ])
-  t.is(summary((await pages()).entry('src/other.ts'))[1], 'module /static/other.js')
 })
 
 test('only names with a hash are immutable, those of lazy chunks and images too', async t => {
