@@ -183,11 +183,7 @@ test('preload() appends the extension of the tag, and quotes parameters where ne
       { type: 'image/png', crossorigin: 'use-credentials', fetchpriority: 'high' },
       'a.png>; rel=preload; as=image; type="image/png"; crossorigin=use-credentials; fetchpriority=high'
     ],
-    [
-      'a.js',
-      { media: 'all and "\\"' },
-      'a.js>; rel=preload; as=script; media="all and \\"\\\\\\""'
-    ],
+    ['a.js', { media: 'a "\\"' }, 'a.js>; rel=preload; as=script; media="a \\"\\\\\\""'],
     ['a.png', { crossorigin: 'anonymous' }, 'a.png>; rel=preload; as=image; crossorigin'],
     ['a.woff2', { crossorigin: false }, 'a.woff2>; rel=preload; as=font']
   ] as const) {

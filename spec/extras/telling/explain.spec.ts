@@ -307,14 +307,12 @@ test('the overview says what is served, and what is not', t => {
   const root = makeProject(t, { 'dist/app.js': '' })
   const common = { root, env: 'development', live: false, apps: false } as const
   const mounts = { '/static': 'dist' }
+  const front = 'does not serve them (serve is off): a front web server must do so.'
   for (const [options, expected] of [
     [{ serve: true }, 'serves everything in public.'],
     [{ serve: true, mounts }, 'serves them, and everything in public.'],
     [{ serve: true, mounts, public: false }, 'serves them, and nothing else.'],
-    [
-      { mounts, public: false },
-      'does not serve them (serve is off): a front web server must do so.'
-    ]
+    [{ mounts, public: false }, front]
   ] as const) {
     const lines = overview(settleProject({ ...common, ...options }, {}), '').split('\n')
     const served = 'mounts' in options ? ['  /static/…  dist'] : []

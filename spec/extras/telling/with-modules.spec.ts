@@ -31,17 +31,14 @@ test.serial('files of a package, and those that packages share, weigh for a pack
 })
 
 test.serial('what a CommonJS module of a package requires weighs for the package', async t => {
+  const files = {
+    'index.js': "module.exports = require('./cjs/one.js')",
+    'cjs/one.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
+  }
   const root = makeShop(t, {
     'js/app.js': "import { seen } from 'one'\nconsole.log(seen)",
     '/assets.config.json': JSON.stringify({ packages: ['one'] }),
-    ...pkg(
-      'one',
-      {},
-      {
-        'index.js': "module.exports = require('./cjs/one.js')",
-        'cjs/one.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
-      }
-    )
+    ...pkg('one', {}, files)
   })
   await run(root, 'precompile')
   const { stdout } = await run(root, 'list --entry app --env production --json')

@@ -91,11 +91,9 @@ test('explain shows which mounts are searched, and what a manifest says of a fil
   const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
   const { root } = site
   const left = await explain('/static/a.txt', { root, env: 'development', serve: true, mounts })
-  t.deepEqual(mountsOf(left.steps), {
-    subject: 'mounts',
-    finding: "left to the bundler's dev server",
-    details: ["/static/…: the bundler's dev server"]
-  })
+  const atDevServer = mountsOf(left.steps)
+  t.is(atDevServer?.finding, "left to the bundler's dev server")
+  t.deepEqual(atDevServer?.details, ["/static/…: the bundler's dev server"])
   t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })
 

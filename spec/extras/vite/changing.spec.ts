@@ -46,13 +46,9 @@ function makeBuild(t: ExecutionContext, written: Written = { text: 'first' }) {
   return root
 }
 
-const optionsOf = (root: string, more: KoaAssetsOptions = {}): KoaAssetsOptions => ({
-  root,
-  revalidate: 0,
-  apps: false,
-  mounts: { '/static': MOUNT },
-  ...more
-})
+function optionsOf(root: string, more: KoaAssetsOptions = {}): KoaAssetsOptions {
+  return { root, revalidate: 0, apps: false, mounts: { '/static': MOUNT }, ...more }
+}
 
 /** The tags name files that exist, with the integrity of their bytes. */
 function areOf(root: string, html: string): boolean {
@@ -225,16 +221,11 @@ test('a bundler’s manifest is not ours under any name, in any mount or in publ
   const names = ['me\u0301ta', 'Manifest.JSON', 'manifest.json', 'build-info.txt', 'x.js']
   for (const name of names.slice(0, cases(1, 5))) {
     const decoy = name.normalize('NFC').toUpperCase()
-    const root = makeProject(t, {
-      'public/dist/main.js': 'main',
-      'public/dist/page.html': 'page',
-      ...Object.fromEntries(
-        NEIGHBOURS.flatMap(extension => [
-          [`public/dist/${decoy}${extension}`, SECRET],
-          [`public/dist/${name}${extension}`, SERVED_MANIFEST]
-        ])
-      )
-    })
+    const root = makeProject(t, { 'public/dist/main.js': 'main', 'public/dist/page.html': 'page' })
+    for (const extension of NEIGHBOURS) {
+      writeFiles(root, { [`public/dist/${decoy}${extension}`]: SECRET })
+      writeFiles(root, { [`public/dist/${name}${extension}`]: SERVED_MANIFEST })
+    }
     symlinkSync('dist', join(root, 'public/current'))
     symlinkSync(name, join(root, 'public/dist/link.json'))
     symlinkSync(`${name}.br`, join(root, 'public/dist/link.json.br'))

@@ -36,12 +36,8 @@ test.after.always(remove)
 
 const MOUNT = viteMount()
 const MANIFEST = MOUNT.manifest
-const optionsOf = (more: KoaAssetsOptions = {}) => ({
-  root,
-  apps: { web: { fingerprint: false } },
-  mounts: { '/static': MOUNT },
-  ...more
-})
+const PLAIN = { root, apps: { web: { fingerprint: false } }, mounts: { '/static': MOUNT } }
+const optionsOf = (more: KoaAssetsOptions = {}) => ({ ...PLAIN, ...more })
 
 test.before(async () => {
   const input = {

@@ -105,9 +105,8 @@ test('a dev server with the plugin of another release is not used, and a warning
   const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
   const { entry } = await inDevelopment(root)()
   t.throws(() => entry('a.ts'), { code: 'manifest-missing' })
-  t.deepEqual(warningsAbout(origin), [
-    `koa-fresh-assets: Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`
-  ])
+  const told = `Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`
+  t.deepEqual(warningsAbout(origin), [`koa-fresh-assets: ${told}`])
 })
 
 test('an announcement that was left behind is not trusted', async t => {
@@ -124,9 +123,9 @@ test('an announcement that was left behind is not trusted', async t => {
   const elsewhere = { ...STALE, origin: origins[0], base: '/elsewhere/' }
   writeFiles(root, { [ANNOUNCED]: JSON.stringify(elsewhere) })
   await page()
-  t.deepEqual(warningsAbout('/elsewhere/'), [
-    "koa-fresh-assets: Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
-  ])
+  const told =
+    "Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
+  t.deepEqual(warningsAbout('/elsewhere/'), [`koa-fresh-assets: ${told}`])
 })
 
 test('an announcement of anything but a file with the right texts is none', async t => {

@@ -67,7 +67,7 @@ for (const [what, [options, expected]] of Object.entries(BESIDE_FILES)) {
     const site = await siteOf(t, name, options)
     for (const path of [`/f/${name}.txt`, `/f/${name}.txt`, `/f/${name}-2.txt`])
       t.is((await site.ask(path, { headers: { cookie: 'user=ann' } })).status, 200)
-    const [said = '', ...others] = warningsAbout(`/f/${name}`)
+    const [said = '', ...others] = warningsAbout(name)
     t.regex(said, expected ?? /^$/)
     t.deepEqual(others, [])
   })
