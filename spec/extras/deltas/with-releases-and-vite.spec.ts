@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import { test } from '../../support/test.ts'
 import { splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { cleanKept, keep, verifyCopies } from '../../../lib/index.ts'
-import { deltaName } from '../../support/deltas.ts'
+import { deltaName, isAble } from '../../support/deltas.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
-import { isAble } from './ready.ts'
 
 const TEXT = Array.from({ length: 400 }, (_, at) => `export const v${at} = ${(at * 7919) % 9973}\n`)
 const release = (number: number) => `export const version = ${number}\n${TEXT.join('')}`
@@ -13,13 +12,12 @@ const release = (number: number) => `export const version = ${number}\n${TEXT.jo
 test('a build has deltas from all kept files, until clean removes these', async t => {
   const root = makeProject(t)
   const names = ['main-AaXr2f3k.js', 'main-BcXr2f3k.js', 'main-DxQkLmNp.js']
-  const builds = names.map((file, at) => {
+  const [one = '', two = '', three = ''] = names.map((file, at) => {
     const manifest = { 'src/main.js': { file, src: 'src/main.js', isEntry: true } }
     const files = { [file]: release(at), '.vite/manifest.json': JSON.stringify(manifest) }
     writeFiles(join(root, String(at)), files)
     return join(root, String(at))
   })
-  const [one = '', two = '', three = ''] = builds
   await keep(one, two)
   const { compressed } = await keep(two, three)
   t.is(compressed.deltas?.files, isAble ? 2 : 0)

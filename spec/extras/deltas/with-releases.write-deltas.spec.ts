@@ -9,12 +9,10 @@ import { sealDelta, splitDelta } from '../../../lib/extras/deltas/delta-format.t
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
-import { decode, deltaFile, deltaName, sha256 } from '../../support/deltas.ts'
-import { deltaSent } from './forged.ts'
+import { decode, deltaFile, deltaName, isAble, sha256 } from '../../support/deltas.ts'
 import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { FILE_MODE } from '../../support/windows.ts'
-import { isAble } from './ready.ts'
 
 /** Text that compresses to about a third. */
 const text = (seed: number, lines = 400) =>
@@ -25,8 +23,9 @@ const release = (number: number) =>
 
 const [BEFORE, AFTER] = [release(0), release(1)]
 
-const target = (content: string, path = '/assets/app.js') =>
-  withFingerprint(path, digestOf(content))
+const target = (content: string) => withFingerprint('/assets/app.js', digestOf(content))
+const deltasIn = (folder: string) =>
+  filesBelow(folder).filter(path => splitDelta(path) !== undefined)
 
 /** A project in which app.js was published in each of these states. */
 async function makeReleases(
@@ -35,21 +34,15 @@ async function makeReleases(
   options: KoaAssetsOptions = {}
 ) {
   const root = makeProject(t)
+  const folder = join(root, 'public')
   const deploy = (content: string) => {
     writeFiles(root, { 'apps/web/assets/app.js': content })
     return run({ ...options, root })
   }
   const reports = []
   for (const content of releases) reports.push(await deploy(content))
-  const folder = join(root, 'public')
-  return {
-    root,
-    folder,
-    deploy,
-    report: reports.at(-1),
-    deltas: () => filesBelow(folder).filter(path => splitDelta(path) !== undefined),
-    problems: async () => (await verify({ root })).problems
-  }
+  const problems = async () => (await verify({ root })).problems
+  return { root, folder, deploy, problems, report: reports.at(-1), deltas: () => deltasIn(folder) }
 }
 
 const nameOf = (old: string, next: string) => deltaName(target(next).slice(1), old)
@@ -69,12 +62,8 @@ test('precompile writes a delta from each of the last three versions, and says w
     t.is(statSync(join(folder, nameOf(old, last))).mode & 0o777, FILE_MODE)
   }
   const size = (path: string) => statSync(join(folder, path)).size - 40
-  const smallest = Math.min(
-    ...['.br', '.gz', '.zst']
-      .map(extension => join(folder, target(last)) + extension)
-      .filter(existsSync)
-      .map(path => statSync(path).size)
-  )
+  const copies = ['.br', '.gz', '.zst'].map(extension => join(folder, target(last)) + extension)
+  const smallest = Math.min(...copies.filter(existsSync).map(path => statSync(path).size))
   t.deepEqual(report?.deltas, {
     isWritable: isAble,
     files: isAble ? 3 : 0,
@@ -96,10 +85,11 @@ test('a first deploy, and one that changes nothing, writes no delta', async t =>
   t.is((await deploy(release(2))).deltas, undefined, 'the asset itself has not changed')
 })
 
-test('a delta of more than half the smallest representation is not kept', async t => {
-  const { deltas, report } = await makeReleases(t, [text(7919), text(6577)])
-  t.deepEqual(deltas(), [])
-  t.is(report?.deltas?.files, 0)
+test('a delta that saves less than half is not written, and with deltas: false none is', async t => {
+  const large = await makeReleases(t, [text(7919), text(6577)])
+  t.deepEqual([large.deltas(), large.report?.deltas?.files], [[], 0])
+  const off = await makeReleases(t, [release(1), release(2)], { deltas: false })
+  t.deepEqual([off.deltas(), off.report?.deltas], [[], undefined])
 })
 
 test('a rollback has a delta from the release that it replaces', async t => {
@@ -117,7 +107,7 @@ test('a file that is not a version of ours, or was edited, is not used as a dict
   t.deepEqual(deltas(), [])
 })
 
-test('verify finds a damaged delta, and precompile removes it or writes it again, although nothing changed', async t => {
+test('a damaged delta is found by verify, and removed or written again by precompile', async t => {
   const [old, next] = [release(1), release(2)]
   const { root, folder, deploy, deltas, problems } = await makeReleases(t, [old, next])
   const path = nameOf(old, next)
@@ -126,7 +116,7 @@ test('verify finds a damaged delta, and precompile removes it or writes it again
   for (const [damage, bytes] of Object.entries({
     'cut at its end': good.subarray(0, -1),
     'cut at its start': good.subarray(1),
-    'without its seal': deltaSent(old, next),
+    'without its seal': good.subarray(0, -40),
     empty: Buffer.alloc(0),
     'of another version': deltaFile(next, next)
   })) {
@@ -136,7 +126,7 @@ test('verify finds a damaged delta, and precompile removes it or writes it again
     t.deepEqual(await problems(), [], damage)
     t.deepEqual(deltas(), isAble ? [path] : [], damage)
   }
-  const other = sealDelta(sha256(old), deltaSent(old, old).subarray(40), digestOf(next))
+  const other = sealDelta(sha256(old), deltaFile(old, old).subarray(40, -40), digestOf(next))
   writeFiles(folder, { [path]: other })
   const undecoded = { path: `/${path}`, message: 'does not decode to the original' }
   t.deepEqual(await problems(), isAble ? [undecoded] : [])
@@ -152,72 +142,51 @@ test('verify finds a damaged delta, and precompile removes it or writes it again
   t.deepEqual(await problems(), [], 'its earlier version is gone')
 })
 
-test('deltas: false writes none', async t => {
-  const { deltas, report } = await makeReleases(t, [release(1), release(2)], { deltas: false })
-  t.deepEqual(deltas(), [])
-  t.is(report?.deltas, undefined)
-})
-
 test('clean removes a delta together with either of its files', async t => {
   const releases = [1, 2, 3].map(release)
   const [first = '', second = '', third = ''] = releases
   const { root, folder, deltas } = await makeReleases(t, releases)
-  const pairs = [
-    [first, second],
-    [first, third],
-    [second, third],
-    [second, first],
-    ['an unknown version', third]
-  ] as const
-  writeFiles(
-    folder,
-    Object.fromEntries(pairs.map(([old, next]) => [nameOf(old, next), deltaFile(old, next)]))
-  )
+  const to = { [first]: [second, third], [second]: [third, first], 'an unknown version': [third] }
+  for (const [old, all] of Object.entries(to))
+    for (const next of all) writeFiles(folder, { [nameOf(old, next)]: deltaFile(old, next) })
   writeFiles(folder, { [deltaName('assets/plain.js', first)]: 'somebody else made it' })
   const dry = await clean({ root }, { keep: 2, age: 0, dryRun: true })
-  t.is(deltas().length, pairs.length + 1)
+  t.is(deltas().length, 6)
   const report = await clean({ root }, { keep: 2, age: 0 })
   t.is(report.bytes, dry.bytes)
   t.deepEqual(report.removed, [target(first)])
   t.deepEqual(deltas(), [nameOf(second, third), deltaName('assets/plain.js', first)].toSorted())
 })
 
-test.serial(
-  'the command says once what the deltas save, or that this Node cannot write them',
-  async t => {
-    const files = { 'apps/web/assets/a.txt': 'a', 'apps/web/assets/app.js': release(1) }
-    const root = makeProject(t, files)
-    await runCommand(root, 'precompile')
-    writeFiles(root, { 'apps/web/assets/app.js': release(2) })
-    const { status, stdout } = await runCommand(root, 'precompile')
-    t.is(status, 0)
-    const lines = stdout.split('\n').filter(line => line.startsWith('Deltas'))
-    // Of the script and of its source map.
-    const saved = /^Deltas {6}2 files, \d+ B instead of \d(?:\.\d)? kB$/
-    const cannot = /^Deltas {6}none: Node [\d.]+ cannot write them; 22\.19, 24\.6 and newer can$/
-    t.is(lines.length, 1)
-    t.regex(lines[0] ?? '', isAble ? saved : cannot)
-    const again = await runCommand(root, 'precompile')
-    t.notRegex(again.stdout, /Deltas/)
-    const listed = await runCommand(root, 'list')
-    t.is(/ deltas\n[^]* 1 file, \d+ B instead of \d(?:\.\d)? kB\n$/.test(listed.stdout), isAble)
-    const [, asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as {
-      deltas?: DeltaSavings
-    }[]
-    t.is(asset?.deltas?.files, isAble ? 1 : undefined)
-  }
-)
+test.serial('the command says what deltas save, or that this Node cannot write them', async t => {
+  const files = { 'apps/web/assets/a.txt': 'a', 'apps/web/assets/app.js': release(1) }
+  const root = makeProject(t, files)
+  await runCommand(root, 'precompile')
+  writeFiles(root, { 'apps/web/assets/app.js': release(2) })
+  const { status, stdout } = await runCommand(root, 'precompile')
+  t.is(status, 0)
+  const lines = stdout.split('\n').filter(line => line.startsWith('Deltas'))
+  // Of the script, not of its source map.
+  const saved = /^Deltas {6}1 file, \d+ B instead of \d(?:\.\d)? kB$/
+  const cannot = /^Deltas {6}none: Node [\d.]+ cannot write them; 22\.19, 24\.6 and newer can$/
+  t.is(lines.length, 1)
+  t.regex(lines[0] ?? '', isAble ? saved : cannot)
+  const again = await runCommand(root, 'precompile')
+  t.notRegex(again.stdout, /Deltas/)
+  const listed = await runCommand(root, 'list')
+  t.is(/ deltas\n[^]*\.js +1 file, \d+ B instead of \d(?:\.\d)? kB$/m.test(listed.stdout), isAble)
+  const json = (await runCommand(root, 'list --json')).stdout
+  const [, asset] = JSON.parse(json) as { deltas?: DeltaSavings }[]
+  t.is(asset?.deltas?.files, isAble ? 1 : undefined)
+})
 
 function makeBuilds(t: ExecutionContext, next: Files, old: Files = {}) {
   const root = makeProject(t)
+  const dist = join(root, 'dist')
   writeFiles(join(root, 'old'), old)
-  writeFiles(join(root, 'dist'), next)
-  return {
-    root,
-    dist: join(root, 'dist'),
-    run: () => compress(join(root, 'dist'), { against: join(root, 'old') }),
-    deltas: () => filesBelow(join(root, 'dist')).filter(path => splitDelta(path) !== undefined)
-  }
+  writeFiles(dist, next)
+  const run = () => compress(dist, { against: join(root, 'old') })
+  return { root, dist, run, deltas: () => deltasIn(dist) }
 }
 
 test('compress against an earlier build writes deltas from the files that differ in their hash', async t => {
@@ -253,7 +222,7 @@ test('compress against an earlier build writes deltas from the files that differ
   t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
 })
 
-test('a delta beside a file that was rebuilt under the same name is removed, and until then verify reports it', async t => {
+test('verify reports, and compress removes, a delta of a file that was rebuilt under its name', async t => {
   const path = deltaName('index-DxQkLmNp.js', BEFORE)
   const orphan = deltaName('gone-DxQkLmNp.js', BEFORE)
   const next = {
