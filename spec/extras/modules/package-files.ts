@@ -1,6 +1,7 @@
 // Packages in `node_modules`, and the import map of a page.
 import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Middleware } from 'koa'
 import { build } from '../../../lib/extras/modules/building/build-process.ts'
 import type { Wanted } from '../../../lib/extras/modules/resolving.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -21,44 +22,31 @@ export function pkg(path: string, json: Json, files: Files = {}): Files {
 export const modulePkg = (path: string, code: string, files: Files = {}, json: Json = {}): Files =>
   pkg(path, { module: 'index.js', ...json }, { 'index.js': code, ...files })
 
+const ESM = { node: './node.js', import: './dist/esm/index.js' }
+const SPLIT = { exports: { '.': ESM, './more': './more.js' } }
+const BOTH = { main: 'cjs.js', module: 'lib/index.js' }
+
 export const TIP: Files = {
-  ...pkg(
-    'tip',
-    {
-      exports: { '.': { node: './node.js', import: './dist/esm/index.js' }, './more': './more.js' }
-    },
-    {
-      'node.js': '',
-      'dist/esm/index.js': "import { place } from '@pop/core'\nexport * from './_base.js'\nplace()",
-      'dist/esm/_base.js': 'export const base = 1',
-      'dist/cjs/index.js': 'module.exports = 1',
-      'more.js': "import { base } from 'tip'\nexport const more = base",
-      'unused.js': ''
-    }
-  ),
-  ...pkg(
-    '@pop/core',
-    { main: 'cjs.js', module: 'lib/index.js' },
-    { 'lib/index.js': 'export const place = () => 1' }
-  )
+  ...pkg('tip', SPLIT, {
+    'node.js': '',
+    'dist/esm/index.js': "import { place } from '@pop/core'\nexport * from './_base.js'\nplace()",
+    'dist/esm/_base.js': 'export const base = 1',
+    'dist/cjs/index.js': 'module.exports = 1',
+    'more.js': "import { base } from 'tip'\nexport const more = base",
+    'unused.js': ''
+  }),
+  ...pkg('@pop/core', BOTH, { 'lib/index.js': 'export const place = () => 1' })
 }
 export const APP = {
   'javascripts/app.js': "import { base } from 'tip'\nimport { more } from 'tip/more'\nbase + more"
 }
 
-export const wantedOf = (
-  root: string,
-  specifiers: readonly string[],
-  given: Partial<Wanted> = {}
-): Wanted => ({
-  root,
-  condition: 'development',
-  mapped: [],
-  specifiers: new Map(
-    specifiers.map(each => [each, { importer: 'the option packages', names: ['given'] }])
-  ),
-  ...given
-})
+/** A build of what the option `packages` names. */
+export function wantedOf(root: string, named: readonly string[], given?: Partial<Wanted>): Wanted {
+  const by = { importer: 'the option packages', names: ['given'] }
+  const specifiers = new Map(named.map(each => [each, by]))
+  return { root, condition: 'development', mapped: [], specifiers, ...given }
+}
 
 /** One build, in this process. */
 export async function buildIn(wanted: Wanted) {
@@ -72,13 +60,9 @@ export async function buildIn(wanted: Wanted) {
   return { kept, message: failure?.message ?? '', fileOf, load }
 }
 
-interface ImportMap {
-  readonly imports: Readonly<Record<string, string>>
-}
-
-export function mapIn(html: string): ImportMap {
+export function mapIn(html: string) {
   const [, json = ''] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? []
-  return JSON.parse(json) as ImportMap
+  return JSON.parse(json) as { readonly imports: Readonly<Record<string, string>> }
 }
 
 let loaded = 0
@@ -90,12 +74,8 @@ export async function makePage(
   options: KoaAssetsOptions,
   view: (assets: ViewHelpers) => string = assets => assets.importMap()
 ) {
-  const site = await makeSite(t, files, {
-    ...options,
-    routes: ctx => {
-      if (ctx.path === '/') ctx.body = view(ctx.assets)
-    }
-  })
+  const routes: Middleware = ctx => void (ctx.path === '/' && (ctx.body = view(ctx.assets)))
+  const site = await makeSite(t, files, { ...options, routes })
   const imports = async () => mapIn((await site.ask('/')).text).imports
   /** What a module exports, run here: it and all that it imports by relative URLs are written to files. */
   const load = async (specifier: string): Promise<Record<string, unknown>> => {

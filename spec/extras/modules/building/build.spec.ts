@@ -1,15 +1,6 @@
 // What a build makes of packages, and what it refuses. It runs in this process.
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node:fs'
+import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from '../../../support/test.ts'
@@ -23,23 +14,21 @@ import {
 import { Packages } from '../../../../lib/extras/modules/packages.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { placed, run } from '../../../support/fingerprinted.ts'
-import { makeProject, removeProject, writeFiles, type Files } from '../../../support/site.ts'
+import { makeProject, removeProject, writeFiles } from '../../../support/site.ts'
 import { buildIn, modulePkg, pkg, TIP, wantedOf } from '../package-files.ts'
 
-const MODES = { browser: { development: './dev.js', production: './min.js' }, default: './cjs.js' }
+const BROWSER = { development: './dev.js', production: './min.js' }
+const MODES = { exports: { '.': { browser: BROWSER, default: './cjs.js' } } }
+const COMMONJS = {}
 const SECOND = { main: 'c.js', version: '2.0.0' }
-const CLAIM = { name: 'preact', version: '10.27.0', module: 'evil.js' }
+const CLAIM = { name: 'preact', version: '10.27.0', module: 'index.js' }
 const STORE = '/node_modules/.pnpm/tip@1.0.0/node_modules/tip'
 
 const PACKAGES = {
-  ...pkg(
-    'modes',
-    { exports: { '.': MODES } },
-    {
-      'dev.js': "export const mode = 'dev ' + process.env.NODE_ENV",
-      'min.js': "export const mode = 'min ' + process.env.NODE_ENV"
-    }
-  ),
+  ...pkg('modes', MODES, {
+    'dev.js': "export const mode = 'dev ' + process.env.NODE_ENV",
+    'min.js': "export const mode = 'min ' + process.env.NODE_ENV"
+  }),
   ...modulePkg('a', "export { default } from 'c'"),
   ...modulePkg('b', "import c from 'c'\nimport d from 'd'\nexport default [c, d]"),
   ...modulePkg('d', "export { default } from 'c'"),
@@ -49,14 +38,10 @@ const PACKAGES = {
   ...pkg('state', {}, { 'index.js': 'exports.seen = []' }),
   ...modulePkg('one', "import { seen } from 'state'\nseen.push('one')\nexport * from 'two'"),
   ...modulePkg('two', "import { seen } from 'state'\nseen.push('two')\nexport { seen }"),
-  ...pkg(
-    'named',
-    {},
-    {
-      'index.js': "exports.one = 1\nmodule.exports = { ...exports, ...require('./more') }",
-      'more.js': 'exports.two = 2'
-    }
-  ),
+  ...pkg('named', COMMONJS, {
+    'index.js': "exports.one = 1\nmodule.exports = { ...exports, ...require('./more') }",
+    'more.js': 'exports.two = 2'
+  }),
   ...pkg('all', {}, { 'index.js': "for (const name of ['given', 'other']) exports[name] = name" }),
   ...pkg('compiled', {}, { 'index.js': "exports.__esModule = true\nexports.default = 'five'" }),
   ...modulePkg(
@@ -77,13 +62,9 @@ export const work = () => new Worker(new URL('./worker.js', import.meta.url), { 
     "import('gone').catch(() => 0)\nimport('./none.js').catch(() => 0)\nimport './old.cjs'",
     { 'old.cjs': "try { require('gone') } catch {}\nmodule.exports = require('fs')" }
   ),
-  ...pkg('evil', CLAIM, { 'evil.js': "export default 'evil'", 'a.css': 'a {}' }),
-  ...pkg('evil/node_modules/x', CLAIM, { 'evil.js': 'export {}' }),
-  ...pkg(
-    'preact',
-    { version: '10.27.0', module: 'index.js' },
-    { 'index.js': "export default 'preact'" }
-  ),
+  ...pkg('evil', CLAIM, { 'index.js': "export default 'evil'", 'a.css': 'a {}' }),
+  ...pkg('evil/node_modules/x', CLAIM, { 'index.js': 'export {}' }),
+  ...pkg('preact', CLAIM, { 'index.js': "export default 'preact'" }),
   ...modulePkg('user', "export { default } from 'preact'"),
   ...modulePkg('user/node_modules/preact', "export default 'copy'", {}, { version: '10.27.0' })
 }
@@ -99,17 +80,15 @@ let built: Awaited<ReturnType<typeof buildIn>>
 
 // One build of all in a workspace: packages are above the root, one in a store, and one of the workspace.
 test.before(async () => {
-  const inStore = ([path, text]: [string, string | Uint8Array]) => [
-    path.replace('/node_modules/tip', STORE),
-    text
-  ]
+  const tip = Object.fromEntries(
+    Object.entries(TIP).map(([path, text]) => [path.replace('/node_modules/tip', STORE), text])
+  )
   const workspace = {
     '/package.json': '{"type":"module"}',
     '/packages/linked/package.json': '{"name":"linked"}',
     '/packages/linked/index.js': 'export { base as linked } from "tip"',
     '/sites/shop/package.json': '{"type":"module"}'
   }
-  const tip = Object.fromEntries(Object.entries(TIP).map(inStore)) as Files
   writeFiles(top, placed({ ...PACKAGES, ...tip, ...workspace }))
   symlinkSync(join(top, STORE), join(top, 'node_modules/tip'))
   symlinkSync(join(top, 'packages/linked'), join(top, 'node_modules/linked'))
@@ -124,7 +103,7 @@ test('development and production get the builds that a package has for each', as
   t.is((await production.load('modes'))['mode'], 'min production')
 })
 
-test('a package that is installed in two versions is published in both, each importer has its own, and what others share is loaded once', async t => {
+test('each importer has its own of two installed versions; what importers share is loaded once', async t => {
   t.is((await built.load('a'))['default'], 'one')
   t.deepEqual((await built.load('b'))['default'], ['two', 'two'])
   t.deepEqual((await built.load('one'))['seen'], ['two', 'one'])
@@ -150,7 +129,7 @@ test('what a module refers to by its own URL is published, a worker with what it
   t.regex(readFileSync(join(built.kept?.directory ?? '', worker), 'utf8'), /"told"/)
 })
 
-test('a package whose name would be a folder of another stands aside; what imports maps is left to the map', async t => {
+test('a package named like a folder of another has another name; mapped imports stay as they are', async t => {
   for (const name of ['chart', 'chart.js']) t.is((await built.load(name))['a'], name)
   t.is((await built.load('chart.js/auto'))['a'], 'auto')
   t.is(built.kept?.modules.get('chart'), 'npm/-/chart.js')
@@ -160,7 +139,7 @@ test('a package whose name would be a folder of another stands aside; what impor
 test('a build that cannot be kept beside the packages is kept elsewhere', async t => {
   const project = makeProject(t, placed(TIP))
   // No folder can be made in the place of a file.
-  writeFileSync(join(project, 'built-development'), '')
+  writeFiles(project, { 'built-development': '' })
   const { kept, fileOf } = await buildIn(wantedOf(project, ['tip/more']))
   t.not(kept?.directory, await directoryFor(project, '', ''))
   t.true(existsSync(fileOf('tip/more')))
@@ -210,18 +189,17 @@ const BROKEN = {
   ...pkg('unreadable', {}, { 'package.json': '{' })
 }
 
+const THOUGH = 'though the option packages names it'
+
 test('the error says of every package what is wrong, and what to write', async t => {
   const project = makeProject(t, placed(BROKEN))
   for (const told of [
     {
       'unheard-of': 'the package unheard-of, which is not installed: run npm install unheard-of',
       'tipp/more': "did you mean 'tip', which is? If not, run npm install tipp",
-      '@pop/cor':
-        "the package @pop/cor, which is not installed: did you mean '@pop/core', which is?",
-      'tip/mor':
-        "has no export './mor' for browsers, though the option packages names it: did you mean './more'?",
-      'types-only':
-        "has no module for browsers, though the option packages names it: name files of it, packages: { 'types-only': […] }, or bundle it",
+      '@pop/cor': "package @pop/cor, which is not installed: did you mean '@pop/core', which is?",
+      'tip/mor': `has no export './mor' for browsers, ${THOUGH}: did you mean './more'?`,
+      'types-only': `has no module for browsers, ${THOUGH}: name files of it, packages: { 'types-only': […] }, or bundle it`,
       unreadable: 'package.json cannot be read: '
     },
     {
@@ -277,65 +255,43 @@ test('a hostile package.json, or import, is an error that names it, and takes li
   t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
 })
 
-const key = "export const key = 'the key of the application'"
-const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>, files?: Files][] =
+const URL_OF = "new URL('../../secret.js', import.meta.url)"
+const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>][] = [
+  ['an import', "export * from '../../secret.js'"],
+  ['an import()', "export const key = () => import('../../secret.js')"],
+  ['a path of the disk', "export * from '/SECRET'"],
+  ['require', "module.exports = require('../../secret.cjs')", { module: undefined }],
+  ['the field module', '', { module: '../../secret.js' }],
+  ['the field browser', "export * from './a.js'", { browser: { './a.js': '../../secret.js' } }],
+  ['the same for a package', "export * from 'tip'", { browser: { tip: '../../secret.js' } }],
+  ['imports', "export * from '#key'", { imports: { '#key': '../../secret.js' } }],
+  ['exports', '', { exports: './../../secret.js' }],
+  ['new URL()', `export const url = ${URL_OF}`],
+  ['a worker', `export const work = () => new Worker(${URL_OF}, { type: 'module' })`],
+  ['another package by a path', "export * from '../tip/unused.js'"],
   [
-    ['an import', "export * from '../../secret.js'"],
-    ['an import()', "export const key = () => import('../../secret.js')"],
-    ['a path of the disk', "export * from '/SECRET'"],
-    ['require', "module.exports = require('../../secret.cjs')", { module: undefined }],
-    ['the field module', '', { module: '../../secret.js' }],
-    [
-      'the field browser',
-      "export * from './own.js'",
-      { browser: { './own.js': '../../secret.js' } },
-      { 'own.js': '' }
-    ],
-    [
-      'the field browser for a package',
-      "export * from 'tip'",
-      { browser: { tip: '../../secret.js' } }
-    ],
-    ['imports', "export * from '#key'", { imports: { '#key': '../../secret.js' } }],
-    ['exports', '', { exports: './../../secret.js' }],
-    ['new URL()', "export const url = new URL('../../secret.js', import.meta.url)"],
-    [
-      'a worker',
-      "export const work = () => new Worker(new URL('../../secret.js', import.meta.url), { type: 'module' })"
-    ],
-    ['another package by a path', "export * from '../tip/unused.js'"],
-    [
-      'a package of another project',
-      "export * from './own.js'",
-      { browser: { './own.js': '../../other/node_modules/tip/secret.js' } },
-      { 'own.js': '' }
-    ],
-    ['a hidden file of its own', "export * from './.secret.js'", {}, { '.secret.js': key }],
-    ['a hidden file of another package', "export * from 'bare/.secret.js'"],
-    [
-      'a hidden file by exports',
-      '',
-      { exports: './.hidden/secret.js' },
-      { '.hidden/secret.js': key }
-    ]
-  ]
+    'another project',
+    "export * from './a.js'",
+    { browser: { './a.js': '../../other/node_modules/tip/secret.js' } }
+  ],
+  ['a hidden file of its own', "export * from './.secret.js'"],
+  ['a hidden file of another package', "export * from 'bare/.secret.js'"],
+  ['a hidden file by exports', '', { exports: './.secret.js' }]
+]
 
 test('what is outside of a package is not published, whatever leads there', async t => {
-  const project = makeProject(
-    t,
-    placed({
-      ...TIP,
-      ...{ '/secret.js': key, '/secret.cjs': "exports.key = ''" },
-      '/node_modules/tip/unused.js': key,
-      ...modulePkg('bare', '', { '.secret.js': key }),
-      '/other/node_modules/tip/secret.js': key
-    })
-  )
+  const key = "export const key = 'the key of the application'"
+  const secrets = { '/secret.js': key, '/secret.cjs': '', '/node_modules/tip/unused.js': key }
+  const others = {
+    '/other/node_modules/tip/secret.js': key,
+    ...modulePkg('bare', '', { '.secret.js': key })
+  }
+  const project = makeProject(t, placed({ ...TIP, ...secrets, ...others }))
   const secret = withSlashes(join(project, 'secret.js'))
-  for (const [at, [what, code, json, files]] of OUT.entries()) {
+  for (const [at, [what, code, json]] of OUT.entries()) {
     const name = `leaky${at}`
     const written = code.replace('/SECRET', secret)
-    writeFiles(project, placed(modulePkg(name, written, files, json)))
+    writeFiles(project, placed(modulePkg(name, written, { 'a.js': '', '.secret.js': key }, json)))
     const { message } = await buildIn(wantedOf(project, [name]))
     t.regex(
       message,
@@ -343,10 +299,7 @@ test('what is outside of a package is not published, whatever leads there', asyn
       what
     )
     const reason = await t.throwsAsync(run({ root: project, packages: name, missing: 'ignore' }))
-    t.true(
-      reason.message.includes(what === 'imports' ? 'which is not there' : message),
-      `${what}: ${reason.message} ${message}`
-    )
+    t.true(reason.message.includes(what === 'imports' ? 'which is not there' : message), what)
     t.false(existsSync(join(project, 'public/assets/npm')), what)
   }
 })

@@ -7,11 +7,7 @@ import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 import { ALL, SHOP } from './shop.ts'
 
-const EMPTY = {
-  'javascripts/app.js': '',
-  'javascripts/later.js': '',
-  'javascripts/worker.js': ''
-}
+const EMPTY = { 'javascripts/app.js': '', 'javascripts/later.js': '', 'javascripts/worker.js': '' }
 const WANTED = 'rolldown, which is not installed: npm install --save-dev rolldown'
 
 test('without Rolldown packages may name files; for modules it is an error that says how to install it, and which is needed', async t => {
