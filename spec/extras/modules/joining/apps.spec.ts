@@ -5,9 +5,10 @@ import { test } from '../../../support/test.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject } from '../../../support/site.ts'
-import { ALL, makeShop, pkg } from './shop.ts'
+import { words } from '../../../support/texts.ts'
+import { ALL, makeShop, pkg, scriptsIn } from './shop.ts'
 
-test('each app is joined by its own option; what another app or a classic script loads is a file', async t => {
+test('each app is joined by its own option; what another app or a classic script loads stays a file', async t => {
   const root = makeProject(t, {
     'apps/web/assets/js/app.js':
       "import { one } from './one.js'\nimport { two } from './two.js'\nimport './own.js'\none(two)",
@@ -19,26 +20,12 @@ test('each app is joined by its own option; what another app or a classic script
       "import { one } from '/assets/one.js'\nimport './part.js'\none()",
     'apps/admin/assets/js/part.js': 'export {}'
   })
-  const { warnings } = await run({
-    root,
-    bundle: true,
-    apps: { web: {}, admin: { bundle: false } }
-  })
-  t.deepEqual(warnings, [])
+  const apps = { web: {}, admin: { bundle: false } }
+  t.deepEqual((await run({ root, bundle: true, apps })).warnings, [])
+  t.deepEqual(scriptsIn(root), words('admin/admin.js admin/part.js app.js old.js one.js two.js'))
   const { assets } = readManifest(root)
-  const scripts = Object.keys(assets).filter(path => path.endsWith('.js'))
-  t.deepEqual(scripts, [
-    '/assets/admin/admin.js',
-    '/assets/admin/part.js',
-    '/assets/app.js',
-    '/assets/old.js',
-    '/assets/one.js',
-    '/assets/two.js'
-  ])
-  t.deepEqual(assets['/assets/admin/admin.js']?.imports, [
-    '/assets/one.js',
-    '/assets/admin/part.js'
-  ])
+  const imported = words('/assets/one.js /assets/admin/part.js')
+  t.deepEqual(assets['/assets/admin/admin.js']?.imports, imported)
   t.deepEqual(assets['/assets/old.js']?.dynamicImports, ['/assets/two.js'])
 })
 
@@ -46,9 +33,8 @@ test('modules that import each other become one file; names may have spaces and 
   const shop = await makeShop(t, ALL, {
     'javascripts/main.js': "import { ping } from './ping.js'\nping(3)",
     'javascripts/ping.js':
-      "import { pong } from './pong.js'\nexport const ping = n => n && pong(n - 1)",
-    'javascripts/pong.js':
-      "import { ping } from './ping.js'\nexport const pong = n => n && ping(n - 1)",
+      "import { pong } from './pong.js'\nexport const ping = n => n && pong(n)",
+    'javascripts/pong.js': "import { ping } from './ping.js'\nexport const pong = n => ping(n - 1)",
     'javascripts/left.js': "import './right.js'\nexport const left = 1",
     'javascripts/right.js': "import './left.js'\nexport const right = 1",
     'javascripts/Menü 1.js': "import { a } from './ä b.js'\nconsole.log(a, import('./Später.js'))",
@@ -63,24 +49,18 @@ test('modules that import each other become one file; names may have spaces and 
   )
   for (const name of ['Menü 1.js', 'Später.js', 'joined/ä b.js'])
     t.true(names.includes(name), `${name}: ${names.join()}`)
-  const { imports, dynamicImports } =
-    readManifest(shop.root).assets[`/assets/${encodeURIComponent('Menü 1.js')}`] ?? {}
-  t.is(imports?.length, 1)
-  t.deepEqual(dynamicImports, [`/assets/${encodeURIComponent('Später.js')}`])
+  const menu = readManifest(shop.root).assets[`/assets/${encodeURIComponent('Menü 1.js')}`]
+  t.is(menu?.imports?.length, 1)
+  t.deepEqual(menu?.dynamicImports, [`/assets/${encodeURIComponent('Später.js')}`])
 })
 
-test('what would be lost is an error', async t => {
-  const twins = {
-    'javascripts/Same.js': 'export const a = 1',
-    'javascripts/same.js': 'export const b = 2'
-  }
-  await t.throwsAsync(makeShop(t, ALL, twins), {
-    message: /[Ss]ame\.js: another module has this name, but/
-  })
+test('a module that would take the place of another file is an error', async t => {
+  const twins = { 'javascripts/Same.js': 'export let a', 'javascripts/same.js': 'export let b' }
+  const same = /[Ss]ame\.js: another module has this name, but/
+  await t.throwsAsync(makeShop(t, ALL, twins), { message: same })
   const there = { 'javascripts/joined/big.js': "document.title = 'mine'" }
-  await t.throwsAsync(makeShop(t, ALL, there), {
-    message: /would be \/assets\/joined\/big\.js, which is there/
-  })
+  const taken = /would be \/assets\/joined\/big\.js, which is there/
+  await t.throwsAsync(makeShop(t, ALL, there), { message: taken })
 })
 
 const MACHINE = {
@@ -94,19 +74,15 @@ const FINDER = {
 }
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`a package that asks where it is, or for the environment, gets what a browser has, and no path is published: ${bundle}`, async t => {
-    const packages = [...ALL.packages, 'machine', 'finder']
-    const { root, text, scripts } = await makeShop(
-      t,
-      { ...ALL, bundle, packages },
-      {
-        'javascripts/main.js': `import { url, dir } from 'finder'
+  test(`a package that asks for its place or environment is told nothing of the disk: ${bundle}`, async t => {
+    const options = { ...ALL, bundle, packages: [...ALL.packages, 'machine', 'finder'] }
+    const { root, text, scripts } = await makeShop(t, options, {
+      'javascripts/main.js': `import { url, dir } from 'finder'
 import { mode, place, home, load } from 'machine'
 export const all = [mode, place, home, load, url, dir]`,
-        ...pkg('machine', MACHINE, { type: 'commonjs', main: 'index.js', sideEffects: true }),
-        ...pkg('finder', FINDER, { exports: './index.js' })
-      }
-    )
+      ...pkg('machine', MACHINE, { type: 'commonjs', main: 'index.js', sideEffects: true }),
+      ...pkg('finder', FINDER, { exports: './index.js' })
+    })
     const joined = text('joined/machine.js')
     t.regex(joined, /exports\.mode = "production"/)
     t.true(joined.includes('process.env.HOME'))

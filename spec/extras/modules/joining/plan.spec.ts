@@ -7,16 +7,8 @@ import { packageFiles } from '../../../../lib/extras/modules/joining/plan.ts'
 function script(group: string | undefined, size: number, imports: readonly string[]): Script {
   const source = { file: `/${group}.js`, directory: '/', packageName: group }
   const code = size === COMMONJS ? 'require()' : 'x'.repeat(size)
-  return {
-    name: '',
-    source,
-    code,
-    map: undefined,
-    imports,
-    dynamicImports: [],
-    again: [],
-    others: []
-  }
+  const nothing = { map: undefined, dynamicImports: [], again: [], others: [] }
+  return { name: '', source, code, imports, ...nothing }
 }
 
 const [LARGE, MIDDLE, TINY, COMMONJS] = [170_000, 50_000, 1000, 0]
@@ -27,31 +19,23 @@ function filesOf(
   pages: Record<string, readonly string[]>,
   later: Record<string, readonly string[]> = {}
 ) {
-  const own = Object.entries({ ...pages, ...later }).map(
-    ([path, imports]) => [path, script(undefined, 1, imports)] as const
-  )
-  const packages = Object.entries(given).map(
-    ([name, [size, ...imports]]) => [name, script(name, size, imports)] as const
-  )
-  const scripts = new Map([...own, ...packages])
-  const [first, lazy] = [Object.keys(pages), Object.keys(later)]
-  const isModule = (code: string) => !code.startsWith('require')
-  const [fileOf, files] = packageFiles(scripts, { scripts, first, later: lazy }, isModule)
-  return { of: Object.fromEntries(packages.map(([name]) => [name, fileOf(name)])), files }
+  const scripts = new Map<string, Script>()
+  for (const [path, imports] of Object.entries({ ...pages, ...later }))
+    scripts.set(path, script(undefined, 1, imports))
+  for (const [name, [size, ...imports]] of Object.entries(given))
+    scripts.set(name, script(name, size, imports))
+  const loaded = { scripts, first: Object.keys(pages), later: Object.keys(later) }
+  const [fileOf, files] = packageFiles(scripts, loaded, code => !code.startsWith('require'))
+  return { of: Object.fromEntries(Object.keys(given).map(name => [name, fileOf(name)])), files }
 }
 
-test('packages that the same scripts load share a file, by the name of the largest; a large one has its own', t => {
+test('packages that the same scripts load share a file, named after the largest, but for a large one', t => {
   const { of } = filesOf(
     { alpine: [MIDDLE], htmx: [MIDDLE + 1], chart: [LARGE], sortable: [MIDDLE], lit: [TINY] },
     { '/app.js': ['alpine', 'htmx'], '/product.js': ['chart', 'lit', 'sortable'] }
   )
-  t.deepEqual(of, {
-    alpine: 'htmx',
-    htmx: 'htmx',
-    chart: 'chart',
-    lit: 'sortable',
-    sortable: 'sortable'
-  })
+  const shared = { alpine: 'htmx', htmx: 'htmx', lit: 'sortable', sortable: 'sortable' }
+  t.deepEqual(of, { chart: 'chart', ...shared })
 })
 
 test('a page loads no package that it does not need, and none of what import() loads', t => {

@@ -25,18 +25,12 @@ test('what a view loads is a file of its own, with all exports', async t => {
   }
 })
 
-const ADVICE =
-  'it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile'
+const ADVICE = `it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile`
 
-test('precompile, list and explain say what was joined; the name of what became a part of another is an error that says so, on a page and before', async t => {
-  const root = makeProject(
-    t,
-    placed({
-      ...SHOP,
-      '/assets.config.mjs': `export default ${JSON.stringify(ALL)}`,
-      '/server/page.ts': "assets.javascript('widgets/picture')"
-    })
-  )
+test('commands say what was joined; the name of a joined part is an error, on a page and before', async t => {
+  const config = `export default ${JSON.stringify(ALL)}`
+  const page = { '/server/page.ts': "assets.javascript('widgets/picture')" }
+  const root = makeProject(t, placed({ ...SHOP, ...page, '/assets.config.mjs': config }))
   const made = await run(root, 'precompile')
   t.regex(made.stdout, /^Joined +10 modules of [\d.]+ kB in 7 files of [\d.]+ k?B$/m)
   const env = { NODE_ENV: 'production' }
@@ -53,6 +47,6 @@ test('precompile, list and explain say what was joined; the name of what became 
   const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
   const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
   t.is((await site.ask('/')).status, 500)
-  const message = `/assets/widgets/picture.js is not in ${join(root, 'public/assets.json')}: ${ADVICE}`
-  t.is(site.errors[0]?.message, message)
+  const manifest = join(root, 'public/assets.json')
+  t.is(site.errors[0]?.message, `/assets/widgets/picture.js is not in ${manifest}: ${ADVICE}`)
 })

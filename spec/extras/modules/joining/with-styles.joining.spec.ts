@@ -1,5 +1,4 @@
 // Modules that are joined when they are precompiled.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test, type ExecutionContext } from '../../../support/test.ts'
@@ -8,7 +7,8 @@ import { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
 import { makeProject, type Files, writeFiles } from '../../../support/site.ts'
 import { readMapped } from '../../../support/source-map.ts'
-import { ALL, makeShop, pkg, SHOP, type Shop } from './shop.ts'
+import { words } from '../../../support/texts.ts'
+import { ALL, makeShop, pkg, scriptsIn, SHOP, type Shop } from './shop.ts'
 
 const EXPORTED = { exports: './index.js' }
 
@@ -21,19 +21,14 @@ const makeWith = (t: ExecutionContext, name: string, main: string, files: Files)
 /** What a module of the site exports, run here: its imports are made those of files. */
 async function runModule(shop: Shop, name: string): Promise<Record<string, unknown>> {
   const base = pathToFileURL(join(shop.root, 'public')).href
-  const isScript = ([path]: readonly [string, string]) => path.endsWith('.js')
-  for (const [, target] of Object.entries(shop.targets()).filter(isScript)) {
-    const file = join(shop.root, 'public', target)
-    const text = readFileSync(file, 'utf8').replaceAll(
-      /(["'`])(\/assets\/[^"'`]+\.js)\1/g,
-      `"${base}$2"`
-    )
-    writeFiles(shop.root, { [join('public', target)]: text })
+  for (const script of shop.scripts()) {
+    const text = shop.text(script).replaceAll(/(["'`])(\/assets\/[^"'`]+\.js)\1/g, `"${base}$2"`)
+    writeFiles(shop.root, { [join('public', targetOf(shop.root, `/assets/${script}`))]: text })
   }
   return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
 }
 
-test('modules become the ones that nothing imports, and files of the packages that the same ones load, without what nothing uses; what is imported lazily, and a worker, are files of their own; the manifest says which sources a file was made of, the report what was saved', async t => {
+test('modules become part of those that import them, and packages share a file without unused code', async t => {
   const shop = await makeShop(t)
   const { root, text } = shop
   const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
@@ -42,26 +37,14 @@ test('modules become the ones that nothing imports, and files of the packages th
   t.true(text('app.js').includes(targetOf(root, '/assets/worker.js')))
   t.true(text('joined/big.js').includes('used'))
   t.false(text('joined/big.js').includes('not called'))
-  t.deepEqual(shop.scripts(), [
-    'admin.js',
-    'app.js',
-    'classic.js',
-    'joined/big.js',
-    'joined/count.js',
-    'joined/tiny.js',
-    'later.js',
-    'worker.js'
-  ])
-  const { assets } = JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as {
-    assets: Record<string, { sources?: string[]; source: string }>
-  }
+  const joinedNames = words('joined/big.js joined/count.js joined/tiny.js')
+  const own = words('admin.js app.js classic.js later.js worker.js')
+  t.deepEqual(shop.scripts(), [...own, ...joinedNames].toSorted())
+  const { assets } = readManifest(root)
   t.deepEqual(assets['/assets/app.js']?.sources, ['/assets/app.js', '/assets/widgets/picture.js'])
   t.is(assets['/assets/app.js']?.source, 'javascripts/app.js')
-  t.deepEqual(assets['/assets/joined/big.js']?.sources?.toSorted(), [
-    '/assets/npm/big.js',
-    '/assets/npm/big/low.js',
-    '/assets/npm/wee.js'
-  ])
+  const sources = words('/assets/npm/big.js /assets/npm/big/low.js /assets/npm/wee.js')
+  t.deepEqual(assets['/assets/joined/big.js']?.sources?.toSorted(), sources)
   t.is(assets['/assets/classic.js']?.sources, undefined)
   const { joined } = shop.report
   t.like(joined, { modules: 10, files: 7 })
@@ -78,53 +61,36 @@ test('modules become the ones that nothing imports, and files of the packages th
 })
 
 test('what a worker needs is not in the file of a large package that needs it too', async t => {
-  const { root, text } = await makeShop(t, ALL, {
-    '/node_modules/big/index.js': `/* ${'x'.repeat(160_000)} */\nimport { tiny } from 'tiny'\nexport const used = () => tiny`
-  })
-  t.deepEqual(readManifest(root).assets['/assets/worker.js']?.imports, ['/assets/joined/tiny.js'])
+  const large = `/* ${'x'.repeat(160_000)} */\nimport { tiny } from 'tiny'\nexport const used = () => tiny`
+  const { root, text } = await makeShop(t, ALL, { '/node_modules/big/index.js': large })
+  const { assets } = readManifest(root)
+  for (const name of ['worker.js', 'joined/big.js'])
+    t.deepEqual(assets[`/assets/${name}`]?.imports, ['/assets/joined/tiny.js'])
   t.false(text('joined/tiny.js').includes('import'))
-  t.deepEqual(readManifest(root).assets['/assets/joined/big.js']?.imports, [
-    '/assets/joined/tiny.js'
-  ])
 })
 
 test("by default, 'packages', modules of the app stay files, and name those of packages", async t => {
   const shop = await makeShop(t, { packages: ALL.packages })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
-  t.deepEqual(own, [
-    'admin.js',
-    'app.js',
-    'classic.js',
-    'count.js',
-    'later.js',
-    'widgets/picture.js',
-    'worker.js'
-  ])
-  t.regex(
-    shop.text('count.js'),
-    /^let counted = 0;\nconst count = \(\) => \+\+counted;\n\nexport \{ count \};\n/
-  )
-  t.deepEqual(readManifest(shop.root).assets['/assets/app.js']?.imports, [
-    '/assets/count.js',
-    '/assets/joined/big.js',
-    '/assets/widgets/picture.js'
-  ])
+  const files = 'admin.js app.js classic.js count.js later.js widgets/picture.js worker.js'
+  t.deepEqual(own, words(files))
+  const count = 'let counted = 0;\nconst count = () => ++counted;\n\nexport { count };\n'
+  t.true(shop.text('count.js').startsWith(count))
+  const imported = words('/assets/count.js /assets/joined/big.js /assets/widgets/picture.js')
+  t.deepEqual(readManifest(shop.root).assets['/assets/app.js']?.imports, imported)
   t.false(shop.text('joined/big.js').includes('not called'))
 })
 
-test('a package that no module imports has all its exports at its own name, for scripts in pages; CommonJS has the names of its exports there as well, and for modules that stay files', async t => {
+test('a package that no module imports keeps all its exports, for scripts in pages', async t => {
   const old = { 'index.js': "exports.one = 1\nexports.two = 'two'" }
-  const shop = await makeShop(
-    t,
-    { ...ALL, packages: [...ALL.packages, 'old', 'older'] },
-    {
-      'javascripts/app.js': '',
-      'javascripts/main.js':
-        "import { two } from 'old'\nexport const told = [two, import.meta.url !== '']",
-      ...pkg('old', old, { type: 'commonjs' }),
-      ...pkg('older', old, { type: 'commonjs' })
-    }
-  )
+  const options = { ...ALL, packages: [...ALL.packages, 'old', 'older'] }
+  const main = "import { two } from 'old'\nexport const told = [two, import.meta.url !== '']"
+  const shop = await makeShop(t, options, {
+    'javascripts/app.js': '',
+    'javascripts/main.js': main,
+    ...pkg('old', old, { type: 'commonjs' }),
+    ...pkg('older', old, { type: 'commonjs' })
+  })
   t.deepEqual(Object.keys(await runModule(shop, 'npm/big.js')), ['unused', 'used'])
   t.is(readManifest(shop.root).assets['/assets/npm/big/low.js'], undefined)
   t.deepEqual((await runModule(shop, 'main.js'))['told'], ['two', true])
@@ -132,7 +98,7 @@ test('a package that no module imports has all its exports at its own name, for 
 })
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`unchanged sources give the same bytes wherever they are, and an edit of the application leaves those of packages alone: ${bundle}`, async t => {
+  test(`the same sources give the same bytes, and an edit changes no file of packages: ${bundle}`, async t => {
     const options = { ...ALL, bundle, minify: true }
     const shop = await makeShop(t, options)
     const before = (await makeShop(t, options)).targets()
@@ -159,14 +125,11 @@ test('source maps lead to the sources, those of TypeScript as well', async t => 
   t.is(main.origin(' typed').source, 'typed.ts')
   t.regex(main.origin(' typed').code, /' typed'/)
   const { map } = readMapped(root, '/assets/joined/big.js')
-  const sources = ['big/index.js', 'big/low.js', 'wee/index.js']
-  t.deepEqual(
-    map.sources.toSorted(),
-    sources.map(source => `../npm/${source}`)
-  )
+  const sources = words('../npm/big/index.js ../npm/big/low.js ../npm/wee/index.js')
+  t.deepEqual(map.sources.toSorted(), sources)
 })
 
-test('what a module does by its own URL keeps it a file of its own, and what it refers to by a URL; JSON and what is no module stay what they were', async t => {
+test('a module that uses its own URL, and what it loads by a URL, JSON and scripts, stay files', async t => {
   const finder = {
     'index.js':
       "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
@@ -208,19 +171,16 @@ test('what a module does by its own URL keeps it a file of its own, and what it 
 })
 
 test('modules of which each stays a file are published, in the order in which they were written', async t => {
-  const root = makeProject(
-    t,
-    placed({
-      'javascripts/app.js': "import './waits.js'\nimport './again.js'\nexport const app = 1",
-      'javascripts/again.js': "import './waits.js?once'",
-      'javascripts/waits.js': 'await undefined\nexport {}'
-    })
-  )
+  const files = {
+    'javascripts/app.js': "import './waits.js'\nimport './again.js'\nexport const app = 1",
+    'javascripts/again.js': "import './waits.js?once'",
+    'javascripts/waits.js': 'await undefined\nexport {}'
+  }
+  const root = makeProject(t, placed(files))
   await run({ root, bundle: true })
-  const { assets } = readManifest(root)
-  const scripts = Object.keys(assets).filter(path => path.endsWith('.js'))
-  t.deepEqual(scripts, ['/assets/again.js', '/assets/app.js', '/assets/waits.js'])
-  t.deepEqual(assets['/assets/app.js']?.imports, ['/assets/waits.js', '/assets/again.js'])
+  t.deepEqual(scriptsIn(root), ['again.js', 'app.js', 'waits.js'])
+  const { imports } = readManifest(root).assets['/assets/app.js'] ?? {}
+  t.deepEqual(imports, ['/assets/waits.js', '/assets/again.js'])
 })
 
 /** A package with a module that stays a file, and what that imports, at whatever distance. */
@@ -241,13 +201,13 @@ async function makeFinder(t: ExecutionContext, base: string) {
   return { shop, below: [...below].toSorted() }
 }
 
-test('what it imports is not in a file that imports it, and so runs before it', async t => {
+test('what a module that stays a file imports runs before it', async t => {
   const { shop, below } = await makeFinder(t, "import { root } from './root.js'")
   t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder/root.js'])
   t.is((await runModule(shop, 'main.js'))['found'], 'file:')
 })
 
-test('modules that it imports, and that import it, stay files as well; the file of others imports none of them', async t => {
+test('modules in a circle with one that stays a file stay files as well', async t => {
   const { shop, below } = await makeFinder(t, "import { root } from './index.js'")
   const names = ['base', 'more', 'root'].map(name => `/assets/npm/finder/${name}.js`)
   t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder.js', ...names])
@@ -271,22 +231,19 @@ const LOST = {
   './a.css': "imports './a.css', which is a stylesheet"
 }
 
-test('a package that needs in a browser what none has is an error with its file, if that is used', async t => {
-  const make = (name: string, code: string, other = '') =>
-    makeWith(
-      t,
-      name,
-      `import { half } from '${name}'\nexport const halves = half()`,
-      pkg(name, { 'index.js': code, 'other.js': other, ...SHEETS }, EXPORTED)
-    )
-  const half = 'export const half = () => 0.5'
+test('a package that needs what no browser has is an error with its file, if that is used', async t => {
+  const main = "import { half } from 'server'\nexport const halves = half()"
+  const make = (code: string, other = '') => {
+    const files = { 'index.js': code, 'other.js': other, ...SHEETS }
+    return makeWith(t, 'server', main, pkg('server', files, EXPORTED))
+  }
   for (const [lost, told] of Object.entries(LOST)) {
-    const error = await t.throwsAsync(make('server', `import lost from '${lost}'\nlost()\n${half}`))
+    const code = `import lost from '${lost}'\nlost()\nexport const half = () => 0.5`
+    const error = await t.throwsAsync(make(code))
     t.true(withSlashes(error.message).includes(`server/index.js: ${told}`), error.message)
   }
   const unused = Object.keys(LOST).map((lost, at) => `import l${at} from '${lost}'`)
   const { text } = await make(
-    'server',
     `export { other } from './other.js'\nimport sheet from './b.css' with { type: 'css' }\nexport const half = () => sheet`,
     `${unused.join('\n')}\nexport const other = () => [l0, l1, l2]`
   )
@@ -295,16 +252,11 @@ test('a package that needs in a browser what none has is an error with its file,
   t.regex(text('joined/server.js'), sheet)
 })
 
-test('a file that a joined package refers to, and that is nowhere, is reported at its place by the option missing; import defer keeps a file', async t => {
-  const files = pkg(
-    'lazy',
-    {
-      'index.js': `export const none = () => import('./none.js')
+test('what a joined package refers to in vain is reported at its place; import defer keeps a file', async t => {
+  const code = `export const none = () => import('./none.js')
 export const url = new URL('./gone.wasm', import.meta.url)
 export const optional = () => import('optional').catch(() => 0)`
-    },
-    EXPORTED
-  )
+  const files = pkg('lazy', { 'index.js': code }, EXPORTED)
   const main =
     "import * as lazy from 'lazy'\nimport defer * as late from './count.js'\nlazy.none(late)"
   const lost = [
@@ -313,13 +265,9 @@ export const optional = () => import('optional').catch(() => 0)`
   ]
   const error = await t.throwsAsync(makeWith(t, 'lazy', main, files))
   for (const told of lost) t.true(error.message.includes(told), error.message)
+  const packages = [...ALL.packages, 'lazy']
   for (const bundle of [true, 'packages'] as const) {
-    const options = {
-      ...ALL,
-      packages: [...ALL.packages, 'lazy'],
-      bundle,
-      missing: 'warn'
-    } as const
+    const options = { packages, bundle, missing: 'warn' } as const
     const shop = await makeShop(t, options, { 'javascripts/main.js': main, ...files })
     t.deepEqual(shop.report.warnings, lost)
     t.regex(shop.text('main.js'), /import defer \* as late from "\/assets\/count-/)
