@@ -22,7 +22,11 @@ const ASSETS = words(`
 const SERVE = 'SERVE_STATIC_ASSETS=true\n'
 const IGNORED = 'node_modules\npublic/assets\npublic/assets.json\n'
 
-const ENV = ['.env.development', '.env.test']
+/** Every file below a directory, with its content. */
+function tree(root: string): Readonly<Record<string, string>> {
+  const read = (path: string) => readFileSync(join(root, path), 'latin1')
+  return Object.fromEntries(filesBelow(root).map(path => [path, read(path)]))
+}
 
 async function stepsOf(root: string) {
   const { status, stdout, stderr } = await run(root, 'init --json')
@@ -37,7 +41,7 @@ async function published(root: string): Promise<string[]> {
   return Object.keys(assets).filter(path => !path.endsWith('.map'))
 }
 
-test('init gives a new project, here or at --root, its assets, configuration and lines of its dotfiles', async t => {
+test('init gives a new project, here or at --root, assets, a configuration and dotfiles', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   t.regex((await run(root, 'init --root none')).stderr, /--root: no such directory: none\n$/)
   const dry = await run(root, 'init --dry-run')
@@ -46,11 +50,10 @@ test('init gives a new project, here or at --root, its assets, configuration and
   const { status, stdout, stderr } = await run('.', `init --root ${root}`)
   t.deepEqual([status, stderr], [0, ''])
   t.true(stdout.includes("import options from './assets.config.js'"))
-  const files = [...ENV, '.gitignore', ...ASSETS, 'assets.config.js', 'package.json']
-  t.deepEqual(filesBelow(root).toSorted(), files.toSorted())
-  t.is(readFileSync(join(root, '.env.development'), 'utf8'), SERVE)
-  t.is(readFileSync(join(root, '.env.test'), 'utf8'), `NODE_ENV=test\n${SERVE}`)
-  t.is(readFileSync(join(root, '.gitignore'), 'utf8'), IGNORED)
+  const own = ['.env.development', '.env.test', '.gitignore', 'assets.config.js', 'package.json']
+  t.deepEqual(filesBelow(root).toSorted(), [...own, ...ASSETS].toSorted())
+  const dotfiles = { '.env.development': SERVE, '.env.test': `NODE_ENV=test\n${SERVE}` }
+  t.like(tree(root), { ...dotfiles, '.gitignore': IGNORED })
   const { NODE_ENV: _, ...env } = process.env
   const flags = ['--env-file=.env.test', '--print', 'process.env.NODE_ENV']
   t.is(execFileSync(process.execPath, flags, { cwd: root, env, encoding: 'utf8' }), 'test\n')
@@ -67,28 +70,26 @@ test('what init gives can be served, precompiled and verified as it is', async t
   app.use(koaAssets({ ...options, serve: true, env: 'development' }))
   app.use(ctx => (ctx.body = [ctx.assets.stylesheet('app'), ctx.assets.favicon()].join('\n')))
   const client = supertest(app.callback())
-  for (const name of ['favicon.ico', 'logo.svg', 'app.js', 'app.css']) {
+  for (const name of ['favicon.ico', 'logo.svg', 'app.js', 'app.css'])
     t.is((await client.get(`/assets/${name}`)).status, 200, name)
-  }
   t.is((await run(root, 'precompile --quiet')).status, 0)
   // With two source maps.
   t.is((await run(root, 'verify')).stdout, '6 assets, no problems\n')
 })
 
 test('init gives a TypeScript project a typed configuration, which an ES module imports', async t => {
-  for (const [type, name] of [
-    ['module', 'assets.config.ts'],
-    ['commonjs', 'assets.config.mts']
-  ] as const) {
+  for (const [type, name] of Object.entries({
+    module: 'assets.config.ts',
+    commonjs: 'assets.config.mts'
+  })) {
     const files = { 'package.json': `{ "type": "${type}" }`, 'tsconfig.json': '{}' }
     const root = makeProject(t, files)
     const { stdout } = await run(root, 'init')
     const built = name.replace(/ts$/, 'js')
     t.true(stdout.includes(`import options from './${name}' // for tsc and tsx: ${built}`), stdout)
-    t.regex(
-      stdout,
+    const start =
       /^Start it with: node --env-file=\.env\.development (?:--import tsx )?server\.ts$/m
-    )
+    t.regex(stdout, start)
     const text = readFileSync(join(root, name), 'utf8')
     t.regex(text, /root: import\.meta\.dirname,?\n[^]*\} satisfies KoaAssetsOptions\n$/)
   }
@@ -101,20 +102,15 @@ test('init writes nothing through a link that leads out of the project', async t
   symlinkSync(join(outside, 'none'), join(root, '.env.test'))
   symlinkSync(join(outside, 'apps'), join(root, 'apps'))
   symlinkSync('real', join(root, '.gitignore'))
-  const steps = await stepsOf(root)
-  t.deepEqual(
-    steps.map(({ path, action }) => `${action} ${path}`),
-    [
-      ...[...ASSETS.map(path => `skip ${path}`), 'create assets.config.js'],
-      ...['skip .env.development', 'skip .env.test', 'add .gitignore']
-    ]
-  )
-  t.deepEqual(filesBelow(outside).toSorted(), ['.env', 'apps/.keep'])
-  t.is(readFileSync(join(outside, '.env'), 'utf8'), 'PORT=1\n')
+  const steps = (await stepsOf(root)).map(({ path, action }) => `${action} ${path}`)
+  const skipped = ASSETS.map(path => `skip ${path}`)
+  const dotfiles = ['skip .env.development', 'skip .env.test', 'add .gitignore']
+  t.deepEqual(steps, [...skipped, 'create assets.config.js', ...dotfiles])
+  t.deepEqual(tree(outside), { '.env': 'PORT=1\n', 'apps/.keep': '' })
   t.is(readFileSync(join(root, 'real'), 'utf8'), `x\n${IGNORED}`)
 })
 
-test('init overwrites nothing, adds only the lines that are missing, and a second run changes nothing', async t => {
+test('init overwrites nothing, adds only missing lines, and a second run changes nothing', async t => {
   const own = {
     'apps/shop/assets/app.css': '',
     'assets.config.ts': 'export default {}',
@@ -123,7 +119,6 @@ test('init overwrites nothing, adds only the lines that are missing, and a secon
     '.gitignore': 'node_modules\r\n/public/assets/\r\n'
   }
   const root = makeProject(t, own)
-  const text = (path: string) => readFileSync(join(root, path), 'utf8')
   t.deepEqual<unknown[], unknown[]>(await stepsOf(root), [
     { path: 'assets.config.ts', action: 'keep' },
     { path: '.env.development', action: 'keep' },
@@ -135,11 +130,9 @@ test('init overwrites nothing, adds only the lines that are missing, and a secon
     '.env.test': `PORT=2\nNODE_ENV=test\n${SERVE}`,
     '.gitignore': 'node_modules\r\n/public/assets/\r\npublic/assets.json\n'
   }
-  for (let times = 0; times < 2; times++) {
-    t.deepEqual(filesBelow(root).toSorted(), Object.keys(after).toSorted())
-    for (const [path, content] of Object.entries(after)) t.is(text(path), content, path)
-    await run(root, 'init')
-  }
+  t.deepEqual(tree(root), after)
+  await run(root, 'init')
+  t.deepEqual(tree(root), after)
 })
 
 test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
@@ -159,12 +152,9 @@ test('init <app> adds an app to a project, says where it is, and keeps what is t
   })
   const { status, stdout } = await run(root, 'init admin')
   t.is(status, 0)
-  for (const said of [
-    'create  apps/admin/assets/stylesheets/admin.css',
-    "assets.app('admin').stylesheet('admin')",
-    'below /admin, its assets those below /files/admin'
-  ])
-    t.true(stdout.includes(said), stdout)
+  t.true(stdout.includes('create  apps/admin/assets/stylesheets/admin.css'), stdout)
+  t.true(stdout.includes("assets.app('admin').stylesheet('admin')"), stdout)
+  t.true(stdout.includes('below /admin, its assets those below /files/admin'), stdout)
   t.false(stdout.includes('the only app'), stdout)
   for (const path of ASSETS) {
     const own = path.replace('web', 'admin').replace(/app(?=\.)/, 'admin')
@@ -185,11 +175,8 @@ test('init <app> says what keeps the only app at /, and that does', async t => {
   const { stdout } = await run(root, 'init admin')
   const [, apps = ''] = /set (apps: .*) in assets\.config\.js\./.exec(stdout) ?? []
   writeFiles(root, { 'assets.config.js': `module.exports = { ${apps} }` })
-  const paths = await published(root)
-  t.deepEqual(
-    paths.filter(path => path.endsWith('.css')),
-    ['/assets/admin/admin.css', '/assets/app.css']
-  )
+  const stylesheets = (await published(root)).filter(path => path.endsWith('.css'))
+  t.deepEqual(stylesheets, ['/assets/admin/admin.css', '/assets/app.css'])
 })
 
 test('init <app> writes no file whose name another app has', async t => {
@@ -212,12 +199,6 @@ test('init <app> writes no file whose name another app has', async t => {
   t.true(existsSync(join(elsewhere, 'apps/admin/assets/favicon.ico')))
 })
 
-/** Every file below a directory, with its content. */
-function tree(root: string): Readonly<Record<string, string>> {
-  const read = (path: string) => readFileSync(join(root, path), 'latin1')
-  return Object.fromEntries(filesBelow(root).map(path => [path, read(path)]))
-}
-
 const WRITES = /^(?:write|open|mkdir|rename|rm|unlink|link|chmod|utime|ftruncate)/
 const HERE = { 'package.json': '{ "type": "module" }' }
 
@@ -226,27 +207,23 @@ for (const [title, files, line] of [
   ['beside dotfiles', { ...HERE, '.gitignore': 'dist', '.env.test': 'PORT=1' }, 'init'],
   ['with the name of another app', { ...HERE, 'apps/web/assets/own.css': '' }, 'init admin']
 ] as const) {
-  test.serial(
-    `init ${title}, interrupted anywhere and run again, gives the tree of an uninterrupted run`,
-    async t => {
-      const whole = makeProject(t, files)
-      const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))
-      const expected = tree(whole)
-      const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
-      t.true(writes.length > 10, JSON.stringify(calls))
-      for (const at of writes.filter((_, number) => number % cases(3, 1) === 0)) {
-        const root = makeProject(t, files)
-        await onFailingDisk(root, { at, isEnd: true }, () => run(root, line))
-        const left = tree(root)
-        const again = await run(root, line)
-        t.is(again.status, 0, again.stderr)
-        t.deepEqual(tree(root), expected, `${at}: ${JSON.stringify(calls[at - 1])}`)
-        for (const path of Object.keys(expected)) {
-          if (left[path] === undefined) t.regex(again.stdout, created(path))
-        }
+  test.serial(`init ${title}, interrupted anywhere, is completed by another run`, async t => {
+    const whole = makeProject(t, files)
+    const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))
+    const expected = tree(whole)
+    const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
+    t.true(writes.length > 10, JSON.stringify(calls))
+    for (const at of writes.filter((_, number) => number % cases(3, 1) === 0)) {
+      const root = makeProject(t, files)
+      await onFailingDisk(root, { at, isEnd: true }, () => run(root, line))
+      const left = tree(root)
+      const again = await run(root, line)
+      t.is(again.status, 0, again.stderr)
+      t.deepEqual(tree(root), expected, `${at}: ${JSON.stringify(calls[at - 1])}`)
+      for (const path of Object.keys(expected)) {
+        if (left[path] !== undefined) continue
+        t.regex(again.stdout, new RegExp(`^create +${path.replaceAll('.', '\\.')}( |$)`, 'm'))
       }
     }
-  )
+  })
 }
-
-const created = (path: string) => new RegExp(`^create +${path.replaceAll('.', '\\.')}( |$)`, 'm')
