@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { connect, createServer } from 'node:http2'
+import { promisify } from 'node:util'
 import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
@@ -9,7 +10,7 @@ import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
 import { helpersOf } from '../../../lib/extras/live/tag.ts'
 import { withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { startProcess } from '../../support/processes.ts'
-import { makeProject, makeSite, open, writeFiles, type Site } from '../../support/site.ts'
+import { makeProject, makeSite, open, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { isWindows } from '../../support/windows.ts'
 import { openTab, openTold } from './tab.ts'
@@ -30,10 +31,8 @@ test('a page is told the versions of what it uses, and the new one after an edit
   t.is(headers['cache-control'], 'no-store, no-transform')
   const [{ parts, problems } = { parts: [], problems: [] }] = tab.told()
   t.deepEqual(problems, [])
-  t.deepEqual(
-    parts.map(({ key }) => key),
-    ['instance', 'live.watch', APP, '/assets/app.js']
-  )
+  const keys = parts.map(({ key }) => key)
+  t.deepEqual(keys, ['instance', 'live.watch', APP, '/assets/app.js'])
   const [, , app] = parts
   t.is(app?.version, (await site.ask(APP)).headers.etag)
   t.deepEqual([app?.path, app?.url, app?.isLate], [APP, APP, false])
@@ -110,14 +109,9 @@ test('files of live.watch have one version, whichever way an editor saves', asyn
 test('what was changed after the page was opened is reported as late', async t => {
   const site = await makeSite(t, FILES)
   const minutesAgo = (minutes: number) => Date.now() / 1000 - minutes * 60
-  for (const [file, minutes] of [
-    ['css/_part.scss', 9],
-    ['css/app.css.scss', 9],
-    ['css/other.css', 3],
-    ['js/app.js', -9]
-  ] as const) {
+  const edited = { 'css/_part.scss': 9, 'css/app.css.scss': 9, 'css/other.css': 3, 'js/app.js': -9 }
+  for (const [file, minutes] of Object.entries(edited))
     utimesSync(site.at(file), minutesAgo(minutes), minutesAgo(minutes))
-  }
   const use = 'use=app.css,other.css,app.js'
   const late = async (query: string) => {
     const tab = await openTold(t, site.port, query)
@@ -131,7 +125,7 @@ test('what was changed after the page was opened is reported as late', async t =
   t.deepEqual(await late(`age=x&${use}`), [])
 })
 
-test('names with any characters are reported, of the first 1,000 lines, and what is not a name is left out', async t => {
+test('names with any characters are reported, of the first 1,000 lines that a page sends', async t => {
   const name = "a, b+c&d=%é'.css"
   const site = await makeSite(t, { [`css/${name}`]: 'a{}', 'css/n992.css': '', 'css/n993.css': '' })
   const path = `/assets/${encodeURI(name)}`
@@ -150,10 +144,8 @@ test('on a file system without events every edit is reported within seconds', as
   const options = { root, env: 'development', live: { watch: ['views'] } }
   const { first } = await startProcess(t, 'silent-site.ts', options)
   const tab = await openTold(t, Number(first), 'use=app.css')
-  for (const [file, key] of [
-    ['apps/web/assets/css/app.css', APP],
-    ['views/_page.ejs', 'live.watch']
-  ] as const) {
+  const keys = { 'apps/web/assets/css/app.css': APP, 'views/_page.ejs': 'live.watch' }
+  for (const [file, key] of Object.entries(keys)) {
     const before = tab.version(key)
     writeFiles(root, { [file]: 'edited' })
     await until(() => tab.version(key) !== before, `another version of ${file}`)
@@ -161,15 +153,13 @@ test('on a file system without events every edit is reported within seconds', as
   t.true(tab.told().length >= 3)
 })
 
-const connectionsOf = ({ server }: Site) =>
-  new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
-
 test('a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
   const site = await makeSite(t, FILES)
-  const [one, other] = [await openTab(t, site.port, `use=${APP}`), await openTab(t, site.port)]
-  await until(() => one.told().length === 1, 'the first message')
+  const one = await openTold(t, site.port, `use=${APP}`)
+  const other = await openTab(t, site.port)
   other.close()
-  await until(async () => (await connectionsOf(site)) === 1, 'one connection is left')
+  const connections = promisify(site.server.getConnections.bind(site.server))
+  await until(async () => (await connections()) === 1, 'one connection is left')
   site.server.close()
   await once(site.server, 'close')
   await until(() => one.answer.complete, 'a whole answer')
@@ -192,19 +182,14 @@ test('over HTTP/2 a page is told as well, and a closed tab is not an error', asy
   t.deepEqual(site.errors, [])
 })
 
-/** The tag of the live channel. */
-
-const helpers = makeHelpers({ host: 'https://cdn.example' }, undefined, [
-  helpersOf('/assets/-/live.js')
-])
-
-test('live() writes a script of this server with the nonce, in every app of a live page, and nothing in any other; an unknown option is an error', t => {
+test('live() writes a script of this server with the nonce, in every app of a live page alone', t => {
+  const extras = [helpersOf('/assets/-/live.js')]
+  const helpers = makeHelpers({ host: 'https://cdn.example' }, undefined, extras)
   const { live, app } = helpers('web', true)
-  t.is(live(), '<script src="/assets/-/live.js" type="module" async="async"></script>')
-  const tag =
-    '<script src="/assets/-/live.js" type="module" async="async" nonce="&quot;&gt;"></script>'
-  t.is(live({ nonce: '">' }), tag)
-  t.is(app('admin').live({ nonce: '">' }), tag)
+  const script = '<script src="/assets/-/live.js" type="module" async="async"'
+  t.is(live(), `${script}></script>`)
+  for (const each of [live, app('admin').live])
+    t.is(each({ nonce: '">' }), `${script} nonce="&quot;&gt;"></script>`)
   t.is(helpers('web').live({ nonce: 'n' }), '')
   t.is(helpers('web', false).app('admin').live(), '')
   for (const isLive of [true, false]) {

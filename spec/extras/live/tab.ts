@@ -10,18 +10,10 @@ export interface Told {
   readonly notes: readonly string[]
 }
 
-export interface Tab {
-  readonly answer: IncomingMessage
-  readonly told: () => readonly Told[]
-  /** The next message after those that were told when this is called. */
-  readonly next: () => Promise<Told>
-  /** The version of an asset as it was told last. */
-  readonly version: (key: string) => string | null | undefined
-  readonly close: () => void
-}
+export type Tab = Awaited<ReturnType<typeof openTab>>
 
 /** @param query `use=…,…&age=…` */
-export async function openTab(t: ExecutionContext, port: number, query = ''): Promise<Tab> {
+export async function openTab(t: ExecutionContext, port: number, query = '') {
   const lines = query.replaceAll(',', '%0A')
   const asking = request({ host: '127.0.0.1', port, path: `/assets/-/live?${lines}`, agent: false })
   const all: Told[] = []
@@ -40,24 +32,21 @@ export async function openTab(t: ExecutionContext, port: number, query = ''): Pr
   answer.setEncoding('utf8').on('data', (chunk: string) => {
     const events = (rest + chunk).split('\n\n')
     rest = events.pop() ?? ''
-    for (const event of events) {
+    for (const event of events)
       if (event.startsWith('data: ')) all.push(JSON.parse(event.slice(6)) as Told)
-    }
   })
   answer.on('error', () => undefined)
-  const told = () => all
   return {
     answer,
-    told,
+    told: (): readonly Told[] => all,
+    /** The next message after those that were told when this is called. */
     async next() {
-      const { length } = told()
-      await until(() => told().length > length, 'the page is told something')
-      return told().at(-1) as Told
+      const { length } = all
+      await until(() => all.length > length, 'the page is told something')
+      return all.at(-1) as Told
     },
-    version: key =>
-      told()
-        .at(-1)
-        ?.parts.find(part => part.key === key)?.version,
+    /** The version of an asset as it was told last. */
+    version: (key: string) => all.at(-1)?.parts.find(part => part.key === key)?.version,
     close
   }
 }
