@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import * as fc from 'fast-check'
+import type { Middleware } from 'koa'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { readSvg } from '../../../lib/extras/media/svg.ts'
 import { assetSources, type CompileError, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
@@ -38,47 +39,40 @@ async function makePages(
 ) {
   if (mode !== 'development') return makeFingerprinted(t, mode, files, options)
   let view: (assets: ViewHelpers) => string = () => ''
-  const site = await makeSite(t, files, {
-    ...options,
-    routes: ctx => (ctx.body = view(ctx.assets))
-  })
+  const routes: Middleware = ctx => (ctx.body = view(ctx.assets))
+  const { ask, errors, root } = await makeSite(t, files, { ...options, routes })
   return {
     async render(next: typeof view) {
       view = next
-      const { status, text } = await site.ask('/page')
-      if (status !== 200) throw site.errors.at(-1) ?? new Error(text)
+      const { status, text } = await ask('/page')
+      if (status !== 200) throw errors.at(-1) ?? new Error(text)
       return text
     },
-    edit: async (changed: Files) => writeFiles(site.root, placed(changed))
+    edit: async (changed: Files) => writeFiles(root, placed(changed))
   }
 }
 
 for (const mode of MODES) {
-  test(`inline() writes the element, with attributes that replace the file's, and a class that is added (${mode})`, async t => {
+  test(`inline() writes the element with given attributes for its own, and its own class too (${mode})`, async t => {
     const files = { 'images/icons/cart.svg': CART }
     const site = await makePages(t, mode, files, { inline: 'icons/**' })
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), WRITTEN)
-    const given = {
-      ...{ class: 'icon', 'aria-hidden': 'true', viewbox: '0 0 4 2', width: null },
-      title: '"<'
-    }
-    const [tag] = (await site.render(assets => assets.inline('icons/cart.svg', given))).split('\n')
+    const given = { class: 'icon', 'aria-hidden': 'true', viewbox: '0 0 4 2', width: null }
+    const all = { ...given, title: '"<' }
+    const [tag] = (await site.render(assets => assets.inline('icons/cart.svg', all))).split('\n')
     t.is(tag, '<svg viewBox="0 0 4 2" class="line icon" aria-hidden="true" title="&quot;&lt;">')
     await site.edit({ 'images/icons/cart.svg': `<svg ${SVG}><g/></svg>` })
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), '<svg><g></g></svg>')
   })
 
-  test(`what the option does not name, or a third party's file that it names by a pattern alone, is an error (${mode})`, async t => {
+  test(`what the option does not name is an error, a third party's file by its own name (${mode})`, async t => {
     const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
     const site = await makePages(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
+    const message =
+      /^inline\(\) cannot write '.*': it is no source, or the option inline does not name it/
     for (const name of ['logo.svg', 'icons/a.png', 'icons/moon.svg', 'https://cdn.example/a.svg']) {
-      const message =
-        /^inline\(\) cannot write '.*': it is no source, or the option inline does not name it/
-      await t.throwsAsync(
-        site.render(assets => assets.inline(name)),
-        { instanceOf: TypeError, message },
-        name
-      )
+      const written = site.render(assets => assets.inline(name))
+      await t.throwsAsync(written, { instanceOf: TypeError, message }, name)
     }
     t.is(await site.render(assets => assets.inline('icons/sun.svg')), WRITTEN)
   })
