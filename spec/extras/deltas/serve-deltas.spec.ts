@@ -16,7 +16,6 @@ const OLD = line.repeat(400)
 const NEW = `${line.repeat(200)}export const question = 'six by nine'\n${line.repeat(200)}`
 const APP = withFingerprint('/assets/app.js', digestOf(NEW))
 const VARY = 'Accept-Encoding, Available-Dictionary'
-const DICTIONARY = 'match="/assets/app-*.js"'
 // RFC 9842, section 5.
 const MAGIC = Buffer.from('5e2a4d1820000000', 'hex')
 const options = { env: 'production', apps: { web: { compile: false, fingerprint: false } } }
@@ -40,12 +39,15 @@ for (const [way, more] of WAYS.slice(0, 2)) {
     for (let asked = 0; asked < 3; asked++) {
       const { status, headers, bytes } = await site.ask(APP, { headers: offering(OLD) })
       t.is(status, 200)
-      t.is(headers['content-encoding'], 'dcz')
-      t.is(headers['content-type'], 'text/javascript; charset=utf-8')
-      t.is(headers['content-length'], String(bytes.length))
-      t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
-      t.is(headers.vary, VARY)
-      t.is(headers['use-as-dictionary'], DICTIONARY, 'it is the next dictionary')
+      t.like(headers, {
+        'content-encoding': 'dcz',
+        'content-type': 'text/javascript; charset=utf-8',
+        'content-length': String(bytes.length),
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: VARY,
+        // It is the next dictionary.
+        'use-as-dictionary': 'match="/assets/app-*.js"'
+      })
       t.deepEqual(bytes, deltaSent(OLD, NEW))
       t.deepEqual(bytes.subarray(0, 40), Buffer.concat([MAGIC, sha256(OLD)]))
       t.true([NEW, undefined].includes(decode(bytes, OLD)))
@@ -64,25 +66,21 @@ for (const [way, more] of WAYS.slice(0, 2)) {
     t.not(delta.headers.etag, whole.headers.etag)
     t.false(delta.headers.etag?.startsWith('W/'))
     const head = await ask({}, 'HEAD')
-    t.is(head.headers['content-length'], String(sent.length))
-    t.is(head.headers['content-encoding'], 'dcz')
+    const length = String(sent.length)
+    t.like(head.headers, { 'content-length': length, 'content-encoding': 'dcz' })
     t.is(head.bytes.length, 0)
     const part = await ask({ Range: 'bytes=8-39', 'If-Range': delta.headers.etag })
-    t.is(part.status, 206)
-    t.is(part.headers['content-range'], `bytes 8-39/${sent.length}`)
-    t.is(part.headers['content-encoding'], 'dcz')
-    t.deepEqual(part.bytes, sha256(OLD))
+    const range = { 'content-range': `bytes 8-39/${length}`, 'content-encoding': 'dcz' }
+    t.like(part, { status: 206, headers: range, bytes: sha256(OLD) })
     const last = await ask({ Range: 'bytes=-5' })
     t.deepEqual(last.bytes, sent.subarray(-5), 'the seal is no part of it')
-    t.is((await ask({ Range: `bytes=${sent.length}-` })).status, 416)
+    t.is((await ask({ Range: `bytes=${length}-` })).status, 416)
     const same = await ask({ 'If-None-Match': delta.headers.etag })
-    t.is(same.status, 304)
-    t.is(same.headers.etag, delta.headers.etag)
+    t.like(same, { status: 304, headers: { etag: delta.headers.etag } })
     const failed = await ask({ 'If-Match': whole.headers.etag })
     t.is(failed.status, 412)
     const changed = await site.ask(APP, { headers: { 'if-none-match': delta.headers.etag } })
-    t.is(changed.status, 200, 'for a client that no longer has the dictionary')
-    t.is(changed.text, NEW)
+    t.like(changed, { status: 200, text: NEW }, 'for a client that no longer has the dictionary')
     const all = [whole, delta, head, part, last, same, failed, changed]
     for (const { status, headers } of all) t.is(headers.vary, VARY, String(status))
     t.deepEqual(site.errors, [])
@@ -187,9 +185,7 @@ test('only an immutable file of a type that compresses may be a dictionary, with
 test('deltas: false leaves the fields out, and sends no delta', async t => {
   const site = await make(t, { deltas: false })
   const { headers, text } = await site.ask(APP, { headers: offering(OLD) })
-  t.is(text, NEW)
-  t.is(headers.vary, undefined)
-  t.is(headers['use-as-dictionary'], undefined)
+  t.deepEqual([text, headers.vary, headers['use-as-dictionary']], [NEW, undefined, undefined])
 })
 
 const BUNDLED: SiteOptions = { mounts: { '/static': { dir: 'dist', immutable: /-[\w-]{8}\.js$/ } } }

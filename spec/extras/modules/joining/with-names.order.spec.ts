@@ -175,41 +175,38 @@ const URLS = /(["'`])(\/assets\/[^"'`?#]+\.js)(?=[^"'`]*\1)/g
 
 const TOGETHER = 15
 
-test.serial(
-  'model: modules run in the order of ECMAScript modules, however they are built and joined',
-  async t => {
-    t.timeout(3_600_000)
-    const first = Number(process.env['SEED'] ?? 1)
-    for (let seed = first; seed < first + cases(30, 500); seed += TOGETHER) {
-      const kind = KINDS[Math.floor(seed / TOGETHER) % KINDS.length] ?? KINDS[0]
-      const graphs = Array.from({ length: TOGETHER }, (_, at) => makeGraph(seed + at, kind))
-      const pages = graphs.flatMap(each => each.pages)
-      const views = pages.flat().map(name => `assets.javascript('${name}')`)
-      const written: Files = Object.assign({}, ...graphs.map(each => each.files))
-      const files = placed({ '/package.json': '{"type":"module"}', ...written })
-      const root = makeProject(t, { ...files, 'page.html': views.join('\n') })
-      const expected = await tracesOf(
-        pages.map((names, at) => {
-          // Each page has modules of its own.
-          const folder = at % 2 === 0 ? root : join(root, 'again')
-          if (at === 1) writeFiles(folder, files)
-          const javascripts = join(folder, 'apps/web/assets/javascripts')
-          return names.map(name => pathToFileURL(join(javascripts, name)).href)
-        })
-      )
-      for (const bundle of ['packages', true, false] as const) {
-        const packages = graphs.flatMap(each => each.packages)
-        await run({ root, packages, bundle, views: 'page.html' })
-        const urls = pages.map((names, at) => copied(root, `run-${bundle}-${at}`, names))
-        for (const [at, { trace, early }] of (await tracesOf(urls)).entries()) {
-          const where = `SEED=${seed + Math.floor(at / 2)}, bundle: ${bundle}`
-          const wanted = expected[at]
-          t.deepEqual(trace, wanted?.trace, where)
-          // What shares a file with what imports them may load more.
-          const needed = early.filter(each => wanted?.early.includes(each))
-          t.deepEqual(needed, wanted?.early, where)
-        }
+test.serial('model: modules run in the order of ECMAScript, however they are joined', async t => {
+  t.timeout(3_600_000)
+  const first = Number(process.env['SEED'] ?? 1)
+  for (let seed = first; seed < first + cases(30, 500); seed += TOGETHER) {
+    const kind = KINDS[Math.floor(seed / TOGETHER) % KINDS.length] ?? KINDS[0]
+    const graphs = Array.from({ length: TOGETHER }, (_, at) => makeGraph(seed + at, kind))
+    const pages = graphs.flatMap(each => each.pages)
+    const views = pages.flat().map(name => `assets.javascript('${name}')`)
+    const written: Files = Object.assign({}, ...graphs.map(each => each.files))
+    const files = placed({ '/package.json': '{"type":"module"}', ...written })
+    const root = makeProject(t, { ...files, 'page.html': views.join('\n') })
+    const expected = await tracesOf(
+      pages.map((names, at) => {
+        // Each page has modules of its own.
+        const folder = at % 2 === 0 ? root : join(root, 'again')
+        if (at === 1) writeFiles(folder, files)
+        const javascripts = join(folder, 'apps/web/assets/javascripts')
+        return names.map(name => pathToFileURL(join(javascripts, name)).href)
+      })
+    )
+    for (const bundle of ['packages', true, false] as const) {
+      const packages = graphs.flatMap(each => each.packages)
+      await run({ root, packages, bundle, views: 'page.html' })
+      const urls = pages.map((names, at) => copied(root, `run-${bundle}-${at}`, names))
+      for (const [at, { trace, early }] of (await tracesOf(urls)).entries()) {
+        const where = `SEED=${seed + Math.floor(at / 2)}, bundle: ${bundle}`
+        const wanted = expected[at]
+        t.deepEqual(trace, wanted?.trace, where)
+        // What shares a file with what imports them may load more.
+        const needed = early.filter(each => wanted?.early.includes(each))
+        t.deepEqual(needed, wanted?.early, where)
       }
     }
   }
-)
+})

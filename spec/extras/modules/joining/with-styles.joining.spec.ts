@@ -131,35 +131,34 @@ test('source maps lead to the sources, those of TypeScript as well', async t => 
 
 test('a module that uses its own URL, and what it loads by a URL, JSON and scripts, stay files', async t => {
   const finder = {
-    'index.js':
-      "import { base } from './base.js'\nconsole.log(base)\nexport const at = name => new URL(name, base)",
+    'index.js': `import { base } from './base.js'
+console.log(base)
+export const at = name => new URL(name, base)`,
     'base.js': 'export const base = import.meta.url'
   }
-  const shop = await makeWith(
-    t,
-    'finder',
-    "import { page } from './pages.js'\nimport data from './data.json' with { type: 'json' }\npage(data)",
-    {
-      'javascripts/data.json': '{ "told": "by JSON" }',
-      'javascripts/pages.js':
-        "import './pages/a.js'\nexport const page = name => import(`./pages/${name}.js`)",
-      'javascripts/pages/a.js': "export const a = 'a'",
-      'javascripts/sum.js':
-        "import './locales/en.js'\nexport const load = name => import('./locales/' + name)",
-      'javascripts/locales/en.js': 'export const hello = 1',
-      'javascripts/resolves.js':
-        "import './own.js'\nexport const url = import.meta.resolve('./own.js')",
-      'javascripts/own.js': 'export const own = 1',
-      // A method of that name is none, nor is a comment.
-      'javascripts/uses.js': "import { Loader } from './loader.js'\nLoader.import(document.title)",
-      'javascripts/loader.js':
-        'export class Loader { static import(name) { return name } }\n// Unlike import(name), and import.meta.url',
-      'javascripts/waits.js':
-        "import { at } from 'finder'\nimport { here } from './here.js'\nawait at(here)",
-      'javascripts/here.js': 'export const here = import.meta.url',
-      ...pkg('finder', finder, { sideEffects: true, ...EXPORTED })
-    }
-  )
+  const main = `import { page } from './pages.js'
+import data from './data.json' with { type: 'json' }
+page(data)`
+  const shop = await makeWith(t, 'finder', main, {
+    'javascripts/data.json': '{ "told": "by JSON" }',
+    'javascripts/pages.js':
+      "import './pages/a.js'\nexport const page = to => import(`./pages/${to}.js`)",
+    'javascripts/pages/a.js': "export const a = 'a'",
+    'javascripts/sum.js':
+      "import './locales/en.js'\nexport const to = at => import('./locales/' + at)",
+    'javascripts/locales/en.js': 'export const hello = 1',
+    'javascripts/resolves.js':
+      "import './own.js'\nexport const url = import.meta.resolve('./own.js')",
+    'javascripts/own.js': 'export const own = 1',
+    // A method of that name is none, nor is a comment.
+    'javascripts/uses.js': "import { Loader } from './loader.js'\nLoader.import(document.title)",
+    'javascripts/loader.js': `export class Loader { static import(name) { return name } }
+// Unlike import(name), and import.meta.url`,
+    'javascripts/waits.js':
+      "import { at } from 'finder'\nimport { here } from './here.js'\nawait at(here)",
+    'javascripts/here.js': 'export const here = import.meta.url',
+    ...pkg('finder', finder, { sideEffects: true, ...EXPORTED })
+  })
   const files = ['pages.js', 'pages/a.js', 'locales/en.js', 'own.js', 'here.js']
   for (const file of [...files, 'npm/finder/base.js']) t.true(shop.scripts().includes(file), file)
   t.false(shop.scripts().includes('loader.js'))
