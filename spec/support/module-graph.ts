@@ -12,7 +12,7 @@ interface Module {
   readonly edges: readonly (readonly [to: number, form: keyof typeof FORMS])[]
 }
 
-export type Graph = readonly Module[]
+type Graph = readonly Module[]
 
 /** `export type` and `import type` leave nothing behind. */
 const FORMS = {
