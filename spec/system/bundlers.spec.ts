@@ -12,7 +12,7 @@ import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Browser, type Page } from './chromium.ts'
-import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
+import { ESBUILD, FRONT_ENDS, PAGES, STATE, type FrontEnd, type Render } from './front-ends.ts'
 import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
 import { navigating, shows as showsValue, styleOf } from './page.ts'
 
@@ -154,14 +154,13 @@ async function shows(page: Page, expected: string, reload?: string): Promise<voi
     throw new Error(`it shows ${String(last)}; ${page.complaints.join('\n')}`, { cause: error })
   }
 }
-for (const [name, given] of Object.entries<FrontEnd>(FRONT_ENDS)) {
+
+for (const [name, given] of Object.entries(FRONT_ENDS)) {
   test(`${name}: edited and built, without an error in the console`, async t => {
     const project = new Project(t, given)
     const browser = launch(t)
     await edit(t, project, browser)
-    const { page, built } = await visit(t, project, browser)
-    await ALSO[name]?.(t, project, page, built)
-    t.deepEqual(page.complaints, [])
+    await visit(t, project, browser)
   })
 }
 
@@ -191,83 +190,61 @@ async function edit(t: ExecutionContext, project: Project, browser: Browser): Pr
 }
 
 /** What was edited, as it is built. */
-async function visit(t: ExecutionContext, project: Project, browser: Browser) {
-  const {
-    isOnCdn,
-    paths = ['/'],
-    shows: [, after]
-  } = project.given
+async function visit(t: ExecutionContext, project: Project, browser: Browser): Promise<void> {
+  const { isRendered, paths = ['/'], shows: texts } = project.given
   const cdn = createHttpServer()
   const host = await listen(t, cdn)
   await project.build(host)
-  const built = await project.serve('production', isOnCdn ? { host } : {})
+  const built = await project.serve('production', isRendered ? { host } : {})
   cdn.on('request', built.listener)
   const page = await browser.open(built.origin + paths[0])
   for (const path of paths) {
     await page.follow(built.origin + path)
-    await shows(page, after)
+    await shows(page, texts[1])
   }
   const files = [...page.answers].filter(([url]) => /\.(?:js|css)$/.test(url))
   t.true(files.length > 1)
   t.deepEqual(
-    files.filter(([url, status]) => status !== 200 || (isOnCdn && !url.startsWith(host))),
+    files.filter(([url, status]) => status !== 200 || (isRendered && !url.startsWith(host))),
     []
   )
-  return { page, built }
+  t.deepEqual(page.complaints, [])
 }
 
-for (const name of ['esbuild', 'webpack'] as const) {
-  test(`each build of ${name} in watch mode reloads the page once`, async t => {
-    const { page: view, ...given } = FRONT_ENDS[name]
-    const style = (tone: number) => `p { color: rgb(${tone}, 1, 1) }`
-    const project = new Project(t, {
-      ...given,
-      files: { ...given.files, 'assets/own.css': style(0) },
-      page: ctx => `${view(ctx)}<p></p>${ctx.assets.stylesheet('own')}${ctx.assets.live()}`
-    })
-    await project.watch()
-    const { origin, paths } = await project.serve('development', { apps: undefined })
-    const page = await launch(t).open(origin)
-    await shows(page, 'before lazy rgb(1, 2, 3)')
-    const pages = () => paths.filter(path => path === '/').length
-    for (const [edit, text] of [
-      [['src/word.js', 'before', 'after'], 'after lazy'],
-      [['src/lazy.js', "'lazy'", "'later'"], 'after later']
-    ] as const) {
-      const count = pages()
-      project.edit([edit])
-      await shows(page, `${text} rgb(1, 2, 3)`)
-      // Once it is connected again, it follows an edit of an asset without another reload.
-      const isConnected = () => paths.lastIndexOf('/assets/-/live') > paths.lastIndexOf('/')
-      await until(isConnected, 'it is connected again')
-      await page.evaluate('globalThis.isSamePage = true')
-      writeFileSync(join(project.root, 'assets/own.css'), style(count))
-      await showsValue(page, styleOf('p'), `rgb(${count}, 1, 1)`)
-      t.true(await page.evaluate('globalThis.isSamePage === true'))
-      t.is(pages(), count + 1)
-    }
+test('each build of a bundler in watch mode reloads the page once', async t => {
+  const style = (tone: number) => `p { color: rgb(${tone}, 1, 1) }`
+  const project = new Project(t, {
+    ...ESBUILD,
+    files: { ...ESBUILD.files, 'assets/own.css': style(0) },
+    page: ctx => `${ESBUILD.page(ctx)}<p></p>${ctx.assets.stylesheet('own')}${ctx.assets.live()}`
   })
-}
-
-type Also = (t: ExecutionContext, project: Project, page: Page, built: App) => Promise<void>
-
-const ALSO: Readonly<Record<string, Also>> = {
-  async 'a progressive web application'(t, project, page, { origin }) {
-    for (const name of ['sw.js', 'app.webmanifest']) {
-      const { headers } = await fetch(`${origin}/admin/${name}`)
-      t.is(headers.get('cache-control'), 'public, max-age=0, must-revalidate', name)
-    }
-    const worker = join(project.root, 'static/sw.js')
-    writeFileSync(worker, readFileSync(worker, 'utf8').replace('after', 'later'))
-    await project.build(origin)
-    await shows(page, 'later rgb(3, 2, 1)', `${origin}/admin/`)
+  await project.watch()
+  const { origin, paths } = await project.serve('development', { apps: undefined })
+  const page = await launch(t).open(origin)
+  await shows(page, 'before lazy rgb(1, 2, 3)')
+  const pages = () => paths.filter(path => path === '/').length
+  for (const [edit, text] of [
+    [['src/word.js', 'before', 'after'], 'after lazy'],
+    [['src/lazy.js', "'lazy'", "'later'"], 'after later']
+  ] as const) {
+    const count = pages()
+    project.edit([edit])
+    await shows(page, `${text} rgb(1, 2, 3)`)
+    // Once it is connected again, it follows an edit of an asset without another reload.
+    const isConnected = () => paths.lastIndexOf('/assets/-/live') > paths.lastIndexOf('/')
+    await until(isConnected, 'it is connected again')
+    await page.evaluate('globalThis.isSamePage = true')
+    writeFileSync(join(project.root, 'assets/own.css'), style(count))
+    await showsValue(page, styleOf('p'), `rgb(${count}, 1, 1)`)
+    t.true(await page.evaluate('globalThis.isSamePage === true'))
+    t.is(pages(), count + 1)
   }
-}
+})
 
 for (const isOnCdn of [false, true]) {
   const where = isOnCdn ? 'on a CDN' : 'of the same origin'
   test(`what ctx.preload fetches ahead, ${where}, is used, and fetched once`, async t => {
-    const project = new Project(t, FRONT_ENDS['pages of EJS with several entries'])
+    const project = new Project(t, PAGES)
     await project.build('')
     const cdn = createHttpServer()
     const host = await listen(t, cdn)
@@ -275,7 +252,7 @@ for (const isOnCdn of [false, true]) {
       'production',
       isOnCdn ? { host } : {},
       ctx => {
-        ctx.preload('src/home.js', 'src/cart.js')
+        ctx.preload('src/home.js', 'src/cart.jsx')
         // What is not used is told: nothing else is.
         ctx.append('Link', '</unused.css>; rel=preload; as=style')
       }
