@@ -379,55 +379,6 @@ test.serial('the script deploys builds, each with the files of those before it',
   t.regex(await site.run('npx koa-fresh-assets clean dist'), /^0 files removed/)
 })
 
-const SHOP_TEST = `// shop.test.js
-import assert from 'node:assert/strict'
-import { test } from 'node:test' // with Jest: without this line
-import Koa from 'koa'
-import { koaAssets } from 'koa-fresh-assets'
-import supertest from 'supertest'
-
-const app = new Koa()
-app.use(
-  koaAssets({
-    env: 'test',
-    serve: true,
-    mounts: {
-      '/admin': {
-        dir: 'dist',
-        manifest: 'dist/.vite/manifest.json',
-        fallback: ctx => ctx.assets.entry('src/main.jsx')
-      }
-    }
-  })
-)
-
-test("the router's pages have the entry", async () => {
-  const { text } = await supertest(app.callback())
-    .get('/admin/orders/7')
-    .set('Accept', 'text/html')
-    .expect(200)
-  assert.match(text, /src="\\/admin\\/(?:src\\/main\\.jsx|assets\\/main-[\\w-]+\\.js)"/)
-})
-
-test('a script that is missing is a 404', async () => {
-  await supertest(app.callback()).get('/admin/missing.js').expect(404)
-})
-`
-
-test.serial('tests of an application pass without a build, and with one', async t => {
-  const site = makeExample(t, SOURCES)
-  site.write({ 'shop.test.js': SHOP_TEST })
-  const passes = async () =>
-    t.regex((await runInProject(site.root, ['shop.test.js'])).stdout, /^[#ℹ] pass 2$/m)
-  await passes()
-  const main = { src: 'src/main.jsx', file: 'assets/main-CZTearZk.js', isEntry: true }
-  site.write({
-    'dist/.vite/manifest.json': JSON.stringify({ 'src/main.jsx': main }),
-    'dist/assets/main-CZTearZk.js': 'go()'
-  })
-  await passes()
-})
-
 /** Changes the page's configuration of Vite. */
 function configure(root: string, before: string | RegExp, after: string): void {
   const config = readFileSync(join(root, 'vite.config.js'), 'utf8')

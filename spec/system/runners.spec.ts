@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { test } from '../support/test.ts'
 import { writeFiles } from '../support/site.ts'
 
-const TYPESCRIPTS = ['5.6', '5.7', '5.8', '5.9', '6.0', '7.0']
+const TYPESCRIPTS = ['5.6', '5.9', '7.0']
 const PACKAGES = [
   ...['koa', '@types/koa', '@types/node@20', 'sass', 'vite', 'vitest'],
   ...['29', '30'].map(version => `jest-${version}@npm:jest@${version}`),

@@ -60,23 +60,6 @@ const FRONT_ENDS: Readonly<Record<string, { readonly packages: string[]; readonl
           }
           document.body.append(new Counter())`
       }
-    },
-    'Lit without decorators': {
-      packages: ['lit'],
-      files: {
-        ...tsconfig({ target: 'ES2020' }),
-        'javascripts/app.ts': `import { html, LitElement } from 'lit'
-          class Counter extends LitElement {
-            static properties = { count: { type: Number } }
-            count = 0
-            createRenderRoot() { return this }
-            render() {
-              return html\`<h1>\${this.count}</h1><button @click=\${() => this.count++}></button>\`
-            }
-          }
-          customElements.define('x-counter', Counter)
-          document.body.append(new Counter())`
-      }
     }
   }
 

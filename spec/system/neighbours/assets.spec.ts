@@ -239,37 +239,6 @@ for (const mode of MODES) {
     }
   })
 
-  test(`a name that becomes another path without its fingerprint is passed on (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}', '.x/passwd': 'secret' })
-    const prints = [digestOf('a{}'), other]
-    const paths = prints.flatMap(print => [
-      `/assets/.-${print}./etc/passwd`,
-      `/assets/..-${print}/passwd`,
-      `/assets/-${print}`,
-      `/assets/-${print}.css`,
-      `/assets/.-${print}.x/passwd`,
-      `/assets/.-${print}`,
-      `/assets/..-${print}.`,
-      `/assets/a/..-${print}`,
-      `/assets/-${print}../app.css`,
-      `/assets/%2e-${print}.%2fpasswd`,
-      `/assets/app.css-${print}`,
-      `/assets/app-${print}.css/`,
-      `/assets/app-${print}.css/-${print}`,
-      `/assets/app-${print}-${print}.css`,
-      `/assets/app-${print.toUpperCase()}.css`,
-      `/assets/app-${print.slice(1)}.css`,
-      `/assets/app${print}.css`
-    ])
-    for (const path of paths) {
-      const { status, headers, text } = await site.ask(path)
-      t.is(status, 404, path)
-      t.is(headers['cache-control'], 'no-store', path)
-      t.is(text, 'Not Found', path)
-    }
-    t.is((await site.ask(`/assets/app-${digestOf('a{}')}.css`)).status, 200)
-  })
-
   test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
     const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
     const site = await makeFingerprinted(t, mode, {
