@@ -7,15 +7,7 @@ import { isBare } from '../../lib/publishing/references/modules.ts'
 import { findReferences } from '../../lib/publishing/references/references.ts'
 import type { Compiler, AppOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import {
-  digestIn,
-  digestOf,
-  MODES,
-  readManifest,
-  readPublic,
-  run
-} from '../support/fingerprinted.ts'
-import { makeProject } from '../support/site.ts'
+import { digestIn, digestOf, readManifest, readPublic, run } from '../support/fingerprinted.ts'
 import { folderOf } from './installed.ts'
 import { visit, type View } from './page.ts'
 import { withDigest } from '../support/digest.ts'
@@ -78,23 +70,22 @@ test('every reference of every stylesheet and script of the corpus leads to a pu
   t.true(references > 1000, String(references))
 })
 
-for (const mode of MODES) {
-  test(`a page loads every font and image of the corpus under its fingerprint, with integrity (${mode})`, async t => {
-    const { assets } = readManifest(root)
-    const names = (app: string, extension: RegExp) =>
-      Object.keys(assets)
-        .filter(path => path.startsWith(`/assets/${app}/`) && extension.test(path))
-        .map(path => decodeURIComponent(path.slice(`/assets/${app}/`.length)))
-    const tagsOf = (helpers: ViewHelpers) =>
-      Object.keys(CORPUS).map(name => {
-        const app = helpers.app(name)
-        const stylesheets = names(name, /\.css$/).filter(file => !/\.rtl\./.test(file))
-        const images = names(name, /\.(?:png|svg|gif|jpe?g)$/)
-        const tags = stylesheets.map(stylesheet => app.stylesheet(stylesheet))
-        return [...tags, ...images.map(image => `<img src="${app.path(image)}">`)].join('\n')
-      })
-    const view: View = ({ assets }) =>
-      `${assets.importMap()}
+test('a page loads every font and image of the corpus under its fingerprint, with integrity', async t => {
+  const { assets } = readManifest(root)
+  const names = (app: string, extension: RegExp) =>
+    Object.keys(assets)
+      .filter(path => path.startsWith(`/assets/${app}/`) && extension.test(path))
+      .map(path => decodeURIComponent(path.slice(`/assets/${app}/`.length)))
+  const tagsOf = (helpers: ViewHelpers) =>
+    Object.keys(CORPUS).map(name => {
+      const app = helpers.app(name)
+      const stylesheets = names(name, /\.css$/).filter(file => !/\.rtl\./.test(file))
+      const images = names(name, /\.(?:png|svg|gif|jpe?g)$/)
+      const tags = stylesheets.map(stylesheet => app.stylesheet(stylesheet))
+      return [...tags, ...images.map(image => `<img src="${app.path(image)}">`)].join('\n')
+    })
+  const view: View = ({ assets }) =>
+    `${assets.importMap()}
         ${tagsOf(assets).join('\n')}
         ${assets.app('bootstrap').javascript('bootstrap.bundle.js')}
         ${assets.app('katex').javascript('katex.js')}
@@ -103,20 +94,19 @@ for (const mode of MODES) {
           import { Map } from '/assets/leaflet/leaflet-src.esm.js'
           globalThis.leafletMap = Map
         </script>`
-    const { page: opened, url: origin } = await visit(t, {
-      view,
-      root: mode === 'live' ? makeProject(t) : root,
-      apps,
-      env: 'production',
-      ...(mode === 'live' && { configure: { production: { compile: true } } })
-    })
-    t.deepEqual(
-      await opened.evaluate(
-        '[typeof bootstrap.Modal, typeof katex.render, typeof L.map, typeof leafletMap]'
-      ),
-      ['function', 'function', 'function', 'function']
-    )
-    const counts = await opened.evaluate<Record<string, number>>(`(async () => {
+  const { page: opened, url: origin } = await visit(t, {
+    view,
+    root,
+    apps,
+    env: 'production'
+  })
+  t.deepEqual(
+    await opened.evaluate(
+      '[typeof bootstrap.Modal, typeof katex.render, typeof L.map, typeof leafletMap]'
+    ),
+    ['function', 'function', 'function', 'function']
+  )
+  const counts = await opened.evaluate<Record<string, number>>(`(async () => {
       const fonts = await Promise.all([...document.fonts].map(font => font.load()))
       const images = await Promise.all([...document.images].map(image => image.decode().then(() => image)))
       const styled = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
@@ -133,19 +123,18 @@ for (const mode of MODES) {
         unsigned: document.querySelectorAll('link[rel=stylesheet]:not([integrity]), script[src]:not([integrity])').length
       }
     })()`)
-    t.log(counts)
-    t.is(counts['fonts'], counts['declared'])
-    t.true((counts['fonts'] ?? 0) > 100)
-    t.true((counts['images'] ?? 0) > 5)
-    t.is(counts['found'], counts['urls'])
-    t.true((counts['urls'] ?? 0) > 100)
-    t.is(counts['unsigned'], 0)
-    t.deepEqual(opened.complaints, [])
-    const asked = [...opened.answers.keys()].filter(url => url.startsWith(`${origin}assets/`))
-    t.true(asked.length > 200)
-    for (const url of asked) {
-      t.regex(url.replace(/[?#].*$/, ''), PRINTED)
-      t.is(opened.answers.get(url), 200, url)
-    }
-  })
-}
+  t.log(counts)
+  t.is(counts['fonts'], counts['declared'])
+  t.true((counts['fonts'] ?? 0) > 100)
+  t.true((counts['images'] ?? 0) > 5)
+  t.is(counts['found'], counts['urls'])
+  t.true((counts['urls'] ?? 0) > 100)
+  t.is(counts['unsigned'], 0)
+  t.deepEqual(opened.complaints, [])
+  const asked = [...opened.answers.keys()].filter(url => url.startsWith(`${origin}assets/`))
+  t.true(asked.length > 200)
+  for (const url of asked) {
+    t.regex(url.replace(/[?#].*$/, ''), PRINTED)
+    t.is(opened.answers.get(url), 200, url)
+  }
+})

@@ -1,17 +1,59 @@
 // A page that is open while its application is deployed, in a browser.
-import { test } from '../support/test.ts'
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type ExecutionContext } from '../support/test.ts'
+import { build } from 'vite'
 import { cleanKept, keep } from '../../lib/index.ts'
+import { makeBundlerProject } from '../support/bundler-project.ts'
 import { isAble } from '../support/deltas.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
+import { writeFiles } from '../support/site.ts'
 import { folderOf } from './installed.ts'
-import { LAZY_TITLE, makeReleases } from './lazy-releases.ts'
-import { shows, visit } from './page.ts'
+import { shows, visit, type View } from './page.ts'
 
 const page = readPage('docs/open-pages.md')
 const [reloadOnce] = page.take('', 'js')
-const MAIN = `import './reload-once.js'
-  import katex from '${folderOf('katex/dist/katex.mjs')}'
-  globalThis.katex = katex`
+
+/** Builds by Vite of one page after the other: a main script, and a lazy chunk with its stylesheet. */
+function makeReleases(t: ExecutionContext) {
+  const { root, remove } = makeBundlerProject({ 'src/reload-once.js': reloadOnce?.text ?? '' })
+  t.teardown(remove)
+  /** Resolves to the directory of its build. */
+  const release = async (number: number): Promise<string> => {
+    const outDir = `releases/${number}`
+    writeFiles(root, {
+      'src/main.js': `import './reload-once.js'
+        import katex from '${folderOf('katex/dist/katex.mjs')}'
+        globalThis.katex = katex
+        globalThis.release = ${number}
+        globalThis.loadMore = () => import('./lazy.js')`,
+      'src/lazy.js': `import './lazy.css'\ndocument.title = 'lazy ${number}'`,
+      'src/lazy.css': `:root { --release: ${number} }`
+    })
+    await build({
+      ...{ root, base: '/static/', configFile: false, logLevel: 'error' },
+      build: { outDir, manifest: true, rollupOptions: { input: 'src/main.js' } }
+    })
+    return join(root, outDir)
+  }
+  /** Makes it the one that the site serves. */
+  const switchTo = (number: number): void => {
+    rmSync(join(root, 'dist'), { force: true })
+    symlinkSync(`releases/${number}`, join(root, 'dist'))
+  }
+  const options = {
+    ...{ root, env: 'production', revalidate: 0 },
+    mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  }
+  const view: View = ctx => {
+    ctx.set('Cache-Control', 'no-store')
+    return ctx.assets.entry('src/main.js')
+  }
+  return { release, switchTo, options, view }
+}
+
+/** The title that the lazy chunk gives to a page. */
+const LAZY_TITLE = 'loadMore().then(() => document.title)'
 
 /** In bytes. */
 interface Transfer {
@@ -20,8 +62,7 @@ interface Transfer {
 }
 
 test('an open page loads its lazy chunk after a deploy, reloads once where that is gone, and the next main script costs a delta', async t => {
-  const files = { 'src/reload-once.js': reloadOnce?.text ?? '' }
-  const { release, switchTo, options, view } = makeReleases(t, MAIN, files)
+  const { release, switchTo, options, view } = makeReleases(t)
   const [one, two, three] = [await release(1), await release(2), await release(3)]
   switchTo(1)
   const { page, url } = await visit(t, { ...options, view })

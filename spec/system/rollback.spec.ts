@@ -1,18 +1,14 @@
-// A deploy of the older release, while pages of both are open.
+// A deploy of the older release while pages of both are open; releases.spec.ts has lazy chunks.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../support/test.ts'
-import { keep } from '../../lib/index.ts'
 import { ask } from '../support/ask.ts'
 import { readPage } from '../support/examples.ts'
 import { readManifest } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
-import { makeSite, writeFiles } from '../support/site.ts'
+import { writeFiles } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
-import { launch } from './chromium.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
-import { LAZY_TITLE, makeReleases } from './lazy-releases.ts'
-import { atRoot } from './page.ts'
 
 const [script] = readPage('docs/deploy.md').take('Rolling back', 'bash')
 
@@ -76,26 +72,3 @@ for (const [name, front] of Object.entries(FRONTS)) {
     )
   }
 }
-
-test('pages of both builds load their lazy chunks after keep <newer> <older>', async t => {
-  const { release, switchTo, options, view } = makeReleases(t)
-  const [older, newer] = [await release(1), await release(2)]
-  switchTo(1)
-  const site = await makeSite(t, {}, { ...options, routes: atRoot(view) })
-  const port = await nginxInFront(t, undefined, site.port)
-  const browser = launch(t)
-  const open = () => browser.open(`http://127.0.0.1:${port}/`)
-  const pages = [await open()]
-  await keep(older, newer)
-  switchTo(2)
-  pages.push(await open())
-  await keep(newer, older)
-  switchTo(1)
-  pages.push(await open())
-  for (const [at, page] of pages.entries()) {
-    const number = [1, 2, 1][at]
-    t.is(await page.evaluate('release'), number)
-    t.is(await page.evaluate(LAZY_TITLE), `lazy ${number}`)
-    t.deepEqual(page.complaints, [])
-  }
-})

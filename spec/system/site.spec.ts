@@ -46,6 +46,8 @@ test('the site has every page whole at 390 and 1,280 px, a search and a dark mod
       t.true(Number(overflow) <= 0, `${name} at ${width}: ${String(overflow)} px too wide`)
       t.deepEqual(broken, [], name)
       t.is(await page.evaluate(COLOURS), scheme)
+      // Colours come from the theme: one page in the dark shows them.
+      if (scheme === 'dark' && name !== '') continue
       await page.evaluate(`${AXE};undefined`)
       t.deepEqual(await page.evaluate(findings(name)), [], `${name} at ${width} px, ${scheme}`)
     }
