@@ -50,7 +50,7 @@ for (const [where, isThere] of [
   ['in the middle of a large file', (key: string) => key.includes('large')],
   ['before the release is listed', (key: string) => key.startsWith('releases/')]
 ] as const) {
-  test(`an upload that was killed ${where} and runs again sends what is missing, once and whole`, async t => {
+  test(`an upload that was killed ${where} sends what is missing when it runs again`, async t => {
     const [bucket, root] = [await makeBucket(t), await precompiled(t, 1)]
     const { child } = await bucket.begin(root)
     const killed = once(child, 'close')

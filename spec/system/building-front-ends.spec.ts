@@ -132,12 +132,12 @@ const GUARD = 'integrity="…" crossorigin="anonymous"'
 const STYLESHEET = `<link href="/static/assets/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`
 const SCRIPT = `<script src="/static/assets/main-<hash>.js" type="module" ${GUARD}></script>`
 
-test('every block of the page is run here', t => {
+test('every block of docs/bundlers.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
 test.serial(
-  "Vite's build: the tags of an entry and of a lazy module, the same as data, as links and on a page for navigations, and files that are cached for a year",
+  "Vite's build: its tags, also as data, as links and on a page for navigations, and a year for its files",
   async t => {
     const root = makeApp(t)
     await buildWithVite(root)
@@ -214,32 +214,29 @@ async function policyOf(t: ExecutionContext, root: string, env: string): Promise
   return String(headers['content-security-policy']).replaceAll(/nonce-[^']+/g, 'nonce-…')
 }
 
-test.serial(
-  'Vite in the process: it serves its modules, and the application the rest, under the path of the request',
-  async t => {
-    const root = makeApp(t)
-    const program = String(readFileSync(join(root, 'server-with-vite.js')))
-    const behind = "server.on('request', app.callback())"
-    const route = 'ctx => { if (/^.(static.admin|src)/.test(ctx.path)) ctx.body = ctx.path }'
-    writeFiles(root, {
-      'server-with-vite.js': program.replace(behind, `app.use(${route})\n${behind}`)
-    })
-    const port = await start(t, root, 'server-with-vite.js', 'development')
-    const { text, headers } = await ask(port, '/')
-    const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? ''
-    const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag)
-    t.is(scripts.length, 2)
-    for (const tag of scripts) t.true(tag.includes(`nonce="${nonce}"`), tag)
-    for (const path of ['@vite/client', '@react-refresh', 'src/main.jsx', 'src/main.css']) {
-      const answer = await ask(port, `/static/${path}`)
-      t.is(answer.status, 200, path)
-      t.is(answer.headers['content-type'], 'text/javascript', path)
-    }
-    t.is((await ask(port, '/static/missing.js')).status, 404)
-    t.is((await ask(port, '/other')).status, 404)
-    for (const path of ['/static/admin', '/src/main.jsx']) t.is((await ask(port, path)).text, path)
+test.serial('Vite in the process serves its modules, and the application the rest', async t => {
+  const root = makeApp(t)
+  const program = String(readFileSync(join(root, 'server-with-vite.js')))
+  const behind = "server.on('request', app.callback())"
+  const route = 'ctx => { if (/^.(static.admin|src)/.test(ctx.path)) ctx.body = ctx.path }'
+  writeFiles(root, {
+    'server-with-vite.js': program.replace(behind, `app.use(${route})\n${behind}`)
+  })
+  const port = await start(t, root, 'server-with-vite.js', 'development')
+  const { text, headers } = await ask(port, '/')
+  const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? ''
+  const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag)
+  t.is(scripts.length, 2)
+  for (const tag of scripts) t.true(tag.includes(`nonce="${nonce}"`), tag)
+  for (const path of ['@vite/client', '@react-refresh', 'src/main.jsx', 'src/main.css']) {
+    const answer = await ask(port, `/static/${path}`)
+    t.is(answer.status, 200, path)
+    t.is(answer.headers['content-type'], 'text/javascript', path)
   }
-)
+  t.is((await ask(port, '/static/missing.js')).status, 404)
+  t.is((await ask(port, '/other')).status, 404)
+  for (const path of ['/static/admin', '/src/main.jsx']) t.is((await ask(port, path)).text, path)
+})
 
 test.serial('the same server in production does without Vite', async t => {
   const root = makeApp(t)

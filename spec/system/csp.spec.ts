@@ -71,6 +71,6 @@ for (const env of ['production', 'development']) {
   })
 }
 
-test('every block of the page is run here', t => {
+test('every block of docs/csp.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

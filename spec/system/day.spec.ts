@@ -32,7 +32,7 @@ app.use(ctx => {
 const server = app.listen(0, '127.0.0.1', () => console.log('port ' + server.address().port))
 `
 
-test('the docs of a day are followed: install, init, write, precompile, npm ci --omit=dev, verify, start', async t => {
+test('the docs lead from npm install to a production server without development dependencies', async t => {
   const root = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-day-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const { NODE_ENV: _, ...env } = process.env

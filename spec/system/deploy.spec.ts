@@ -50,7 +50,7 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   t.deepEqual([...state.statuses], [200])
 })
 
-test('the server of deploy.md ends at once in development, as node --watch waits for it, and in production after its idle connections', async t => {
+test('the server of deploy.md ends at once in development, and in production after its idle connections', async t => {
   const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
   for (const [env, isQuick] of [
     ['development', true],

@@ -10,7 +10,7 @@ import { health, varnishInFront } from './in-front.ts'
 const TEXT = 'a { color: red }'
 const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
 
-test('a file that a guard let through is not given by Varnish to somebody without a password', async t => {
+test('Varnish gives nobody without a password a file that a guard let through', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.path !== '/health' && ctx.get('Authorization') === '') ctx.throw(401)
     return health(ctx, next)

@@ -39,7 +39,7 @@ const guard: Middleware = (ctx, next) =>
   ctx.path.startsWith('/files/admin/') || ctx.path.startsWith('/admin/') ? undefined : next()
 
 for (const revalidate of [0, 3600]) {
-  test(`a name in different case is not found where the file system ignores case, with revalidate ${revalidate}`, async t => {
+  test(`on a disk that ignores case a name in another case is not found, with revalidate ${revalidate}`, async t => {
     const root = makeProject(t, {
       'files/admin/x.txt': 'secret',
       'files/open/größe.txt': 'open',
@@ -75,7 +75,7 @@ for (const revalidate of [0, 3600]) {
 const LOOKER = `const { statSync } = require('node:fs'), { workerData } = require('node:worker_threads')
   for (;;) statSync(workerData)`
 
-test('a folder above the project may be looked up in another case at any time where the file system ignores it', async t => {
+test('on a disk that ignores case another program may look up a folder above in another case', async t => {
   const files = { 'files/admin/x.txt': 'secret', 'Site/files/y.txt': 'open' }
   const top = makeProject(t, { ...files, 'Site/apps/web/assets/css/app.css': 'a { color: red }' })
   const root = join(top, 'Site')

@@ -44,7 +44,7 @@ async function buildProject(t: ExecutionContext): Promise<string> {
   return root
 }
 
-test('a lazy component of a streamed page has its styles with the first response, and everything is fetched once', async t => {
+test('a lazy component of a streamed page has its styles at first, and everything is fetched once', async t => {
   const root = await buildProject(t)
   const server: unknown = await import(pathToFileURL(join(root, 'server/server.js')).href)
   const { render } = server as { render: Render }

@@ -119,7 +119,7 @@ function quietEtag(options?: object): Middleware {
   }
 }
 
-test('every block of the page is run here', t => {
+test('every block of docs/moving-from-koa-static.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 

@@ -60,6 +60,6 @@ test('a link under the pointer is fetched ahead, log-out is not, and the click u
   t.deepEqual(page.complaints, [])
 })
 
-test('every block of the page is run here', t => {
+test('every block of docs/next-page.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

@@ -90,7 +90,7 @@ test('nginx allows every origin for the responses for which the process, with ho
   }
 })
 
-test('behind nginx a mount without a block is sent by the application if `serve` is on, and by nobody else', async t => {
+test('behind nginx a mount without a block is sent by the application, if `serve` is on', async t => {
   const root = makeProject(t, {
     ...placed({ 'a.txt': '' }),
     'dist/plain.js': 'plain()',

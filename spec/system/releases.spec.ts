@@ -61,7 +61,7 @@ interface Transfer {
   readonly decodedBodySize: number
 }
 
-test('an open page loads its lazy chunk after a deploy, reloads once where that is gone, and the next main script costs a delta', async t => {
+test('an open page loads its lazy chunk after a deploy, and reloads once where that is gone', async t => {
   const { release, switchTo, options, view } = makeReleases(t)
   const [one, two, three] = [await release(1), await release(2), await release(3)]
   switchTo(1)
@@ -91,6 +91,6 @@ test('an open page loads its lazy chunk after a deploy, reloads once where that 
   t.is(await page.evaluate(LAZY_TITLE), 'lazy 3')
 })
 
-test('every block of the page is run here', t => {
+test('every block of docs/open-pages.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

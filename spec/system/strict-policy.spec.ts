@@ -58,7 +58,7 @@ const lazily =
     importMap({ entry: 'lazy', ...map }) + javascript('lazy', { type: 'module' })
 
 for (const bundle of [false, 'packages'] as const) {
-  test(`a public page without a nonce runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
+  test(`a public page runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
     const { page, html } = await makePage(
       t,
       ({ importMap, javascript }) =>

@@ -96,6 +96,6 @@ test('in a project of CommonJS modules, `require` loads the configuration', asyn
   )
 })
 
-test('every block of the page is run here', t => {
+test('every block of docs/tailwind.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

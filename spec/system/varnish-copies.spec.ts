@@ -96,7 +96,7 @@ for (const [field, [route, made]] of Object.entries(FLOODS)) {
   })
 }
 
-test('Varnish asks once whether there is a delta from a dictionary, and stores the file once for all others', async t => {
+test('Varnish asks once whether there is a delta from a dictionary, and stores the file once otherwise', async t => {
   const counted = await cached(t, file)
   const { port } = counted
   for (const [text, encoding] of [
@@ -130,7 +130,7 @@ const personal: Middleware = (ctx, next) => {
 }
 
 for (const field of ['cookie', 'authorization']) {
-  test(`a visitor with the field ${field} decides for no other one, and gets a 304 without a rendering`, async t => {
+  test(`a visitor with ${field} decides for no other one, and gets a 304 without a rendering`, async t => {
     let renderings = 0
     const { port } = await cached(t, ctx =>
       personal(ctx, async () => {

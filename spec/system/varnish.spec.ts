@@ -111,7 +111,7 @@ test('a page that was being rendered during an edit of another group is kept', a
   t.true(isHit(await ask(port, '/')))
 })
 
-test('default.vcl starts without parameters and modules, and an edit removes the pages of its group', async t => {
+test('default.vcl starts without parameters and modules, and an edit removes its pages', async t => {
   const app = new Koa().use(health).use(koaHttpCache()).use(notes())
   const replica = await listen(t, app.callback())
   const { port, stop } = await startVarnish(

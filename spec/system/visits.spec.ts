@@ -5,7 +5,7 @@ import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 
 const CELLS = /^\|[^|]*\| koa-fresh-assets, bundle: true \| (\d+) requests?, ([\d.]+) (k?B),/gm
 
-test('modules that were joined cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
+test('joined modules cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
   const node = (...words: string[]) =>
     execFileSync(process.execPath, words, {
       encoding: 'utf8',

@@ -61,6 +61,6 @@ test('in the order of the page, files and pages have what each middleware adds',
   t.deepEqual([allowed.status, allowed.headers['cache-control']], [200, 'private, no-cache'])
 })
 
-test('every block of the page is run here', t => {
+test('every block of docs/middleware-order.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
