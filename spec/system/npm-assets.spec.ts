@@ -2,18 +2,21 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../support/test.ts'
-import { run } from '../support/fingerprinted.ts'
+import type { Middleware } from 'koa'
+import { withDigest } from '../support/digest.ts'
+import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { makeExample, readPage, urlsIn } from '../support/examples.ts'
 import { launch } from './chromium.ts'
 import { folderOf, linkPackages } from './installed.ts'
-import { atRoot } from './page.ts'
+import { atRoot, visit, type View } from './page.ts'
 
 const page = readPage('docs/modules.md')
 const servers = page.take('').filter(({ file }) => file === 'server.js')
 const preprocessed = page.take('Sass and Less from a package')
 const modules = page.take('Packages')
 const files = page.take('Directories of a package')
+const map = files.find(({ file }) => file?.endsWith('/map.js'))
 const SERVER = `import Koa from 'koa'
 import { koaAssets } from 'koa-fresh-assets'
 import options from './assets.config.js'
@@ -110,3 +113,36 @@ test('a UMD file is a classic script, whose global modules find', async t => {
     t.deepEqual(page.complaints, [], env)
   }
 })
+
+for (const env of ['development', 'production']) {
+  test(`the map of docs/modules.md has its marker with icon and shadow, in ${env}`, async t => {
+    const root = makeProject(t, placed({ 'javascripts/map.js': map?.text ?? '' }))
+    const options = {
+      ...{ root, env, imports: { leaflet: 'leaflet-src.esm.js' } },
+      sources: [folderOf('leaflet/dist')]
+    }
+    if (env === 'production') await run(options)
+    const view: View = ({ assets }) =>
+      `${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
+        ${assets.importMap()}${assets.javascript('map', { type: 'module' })}`
+    const front: Middleware = (ctx, next) =>
+      ctx.path.startsWith('/tiles/') ? void (ctx.status = 204) : next()
+    const { page } = await visit(t, { view, ...options, front })
+    const images = await page.evaluate<Record<string, [url: string, width: number]>>(`
+      new Promise(resolve => {
+        const look = () => {
+          const found = [...document.querySelectorAll('.leaflet-marker-icon, .leaflet-marker-shadow')]
+          if (found.length < 2 || !found.every(({ complete }) => complete)) return setTimeout(look, 20)
+          resolve(Object.fromEntries(found.map(each => [
+            each.className.includes('shadow') ? 'shadow' : 'icon', [each.src, each.naturalWidth]
+          ])))
+        }
+        look()
+      })`)
+    t.deepEqual([images['icon']?.[1], images['shadow']?.[1]], [25, 41])
+    const { pathname } = new URL(images['icon']?.[0] ?? '')
+    const isHashed = withDigest(/^\/assets\/marker-icon-DIGEST\.png$/).test(pathname)
+    t.is(isHashed, env === 'production', pathname)
+    t.deepEqual(page.complaints, [])
+  })
+}

@@ -6,8 +6,9 @@ import Koa, { type Context, type Middleware } from 'koa'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { ask } from '../support/ask.ts'
-import { run, targetOf } from '../support/fingerprinted.ts'
+import { digestOf, run, targetOf } from '../support/fingerprinted.ts'
 import { listen } from '../support/front.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
@@ -393,4 +394,33 @@ test('Varnish asks replicas that are too busy to answer its probes', async t => 
     t.deepEqual([status, text], [200, method])
   }
   t.is((await ask(port, `/assets/app-${'0'.repeat(32)}.css`)).status, 404)
+})
+
+const TEXT = 'a { color: red }'
+const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
+
+test('Varnish gives nobody without a password a file that a guard let through', async t => {
+  const front: Middleware = (ctx, next) => {
+    if (ctx.path !== '/health' && ctx.get('Authorization') === '') ctx.throw(401)
+    return health(ctx, next)
+  }
+  const site = await makeSite(
+    t,
+    { [`/public${PRINTED}`]: TEXT, '/dist/a.css': TEXT, '/dist/b-12345678.css': TEXT },
+    {
+      env: 'production',
+      apps: { web: { compile: false, fingerprint: false } },
+      mounts: {
+        '/m': { dir: 'dist', immutable: /-\w{8}\./, cacheControl: 'public, max-age=604800' }
+      },
+      front
+    }
+  )
+  const port = await varnishInFront(t, site.port)
+  const headers = { authorization: 'Basic YTpi' }
+  for (const path of [PRINTED, '/m/a.css', '/m/b-12345678.css']) {
+    t.is((await ask(port, path)).status, 401, path)
+    t.is((await ask(port, path, { headers })).text, TEXT, path)
+    t.is((await ask(port, path)).status, 401, path)
+  }
 })

@@ -21,6 +21,7 @@ import type { Answer } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 import { GIVEN } from '../../support/ways.ts'
 
@@ -237,6 +238,24 @@ for (const mode of MODES) {
     for (const path of ['/robots.txt', '/assets/own.txt']) {
       t.is((await site.ask(path)).headers['cache-control'], revalidated)
     }
+  })
+
+  test(`a name that becomes another path without its fingerprint is passed on (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}', '.x/passwd': 'secret' })
+    const prints = [digestOf('a{}'), other]
+    const paths = prints.flatMap(print =>
+      words(`.-${print}./etc/passwd ..-${print}/passwd -${print} -${print}.css .-${print}.x/passwd
+        .-${print} ..-${print}. a/..-${print} -${print}../app.css %2e-${print}.%2fpasswd
+        app.css-${print} app-${print}.css/ app-${print}.css/-${print} app-${print}-${print}.css
+        app-${print.toUpperCase()}.css app-${print.slice(1)}.css app${print}.css`)
+    )
+    for (const path of paths) {
+      const { status, headers, text } = await site.ask(`/assets/${path}`)
+      t.is(status, 404, path)
+      t.is(headers['cache-control'], 'no-store', path)
+      t.is(text, 'Not Found', path)
+    }
+    t.is((await site.ask(`/assets/app-${digestOf('a{}')}.css`)).status, 200)
   })
 
   test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
