@@ -137,7 +137,8 @@ test('init overwrites nothing, adds only missing lines, and a second run changes
 
 test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
   const root = makeProject(t)
-  for (const name of ['package.json', '.gitignore', '.env.test']) execFileSync('mkfifo', [join(root, name)])
+  for (const name of ['package.json', '.gitignore', '.env.test'])
+    execFileSync('mkfifo', [join(root, name)])
   const steps = await stepsOf(root)
   for (const path of ['.gitignore', '.env.test'])
     t.true(steps.some(step => isDeepStrictEqual(step, { path, action: 'keep' })))
