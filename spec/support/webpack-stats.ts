@@ -7,7 +7,7 @@ interface Group {
   readonly assets: readonly { readonly name: string }[]
 }
 
-export interface Stats {
+interface Stats {
   readonly entrypoints: Readonly<Record<string, Group>>
   readonly namedChunkGroups: Readonly<Record<string, Group>>
   readonly assets: readonly { readonly name: string }[]

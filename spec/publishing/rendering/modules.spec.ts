@@ -312,7 +312,13 @@ test('an import that browsers refuse for its type is reported with its place and
   const sheet = "import look from './look.css' with { type: 'css' }\nlook"
   const typed = `let n: number = 1\nimport './data.json'\n${sheet}`
   told.push(`apps/web/assets/typed.js.ts:2:9 imports './data.json', which browsers refuse${json}`)
-  const imported = { 'look.css': '', 'logo.svg': '<svg/>', 'data.json': '{}', 'other.js': '' }
+  const imported = {
+    'look.css': '',
+    'logo.svg': '<svg/>',
+    'data.json': '{}',
+    'other.js': '',
+    'a.wasm': ''
+  }
   const app = lines.map(([code]) => code).join('\n')
   const root = makeProject(t, placed({ ...imported, 'app.js': app, 'typed.js.ts': typed }))
   const fatal = told.filter(each => !each.endsWith(later))
