@@ -140,6 +140,14 @@ test('autoEtag compares a date that the route set, and adds nothing to one of ct
   t.is((await site.get({ 'if-none-match': etag }, '/null')).status, 304)
 })
 
+test('autoEtag gives a HEAD without content no ETag, as that of GET is not known', async t => {
+  const site = await siteOf(t, { autoEtag: true }, ctx => {
+    ctx.body = ctx.method === 'HEAD' ? '' : 'page'
+  })
+  t.is((await site.ask('HEAD')).headers.etag, undefined)
+  t.regex((await site.get()).headers.etag ?? '', /^W\//)
+})
+
 test('autoEtag gives no ETag to streams and other statuses, and keeps that of the route', async t => {
   const bodies: Record<string, () => unknown> = {
     '/stream': () => Readable.from(['page']),

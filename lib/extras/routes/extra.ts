@@ -19,7 +19,8 @@ export interface RouteMethods {
    * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
    * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
    * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
-   * already contains is not repeated, and nothing happens once the header has been sent.
+   * already contains is not repeated, and nothing happens once the header has been sent. Values beyond 3 kB are left
+   * out: nginx, as it is installed, takes a head of at most 4 kB.
    *
    * @example
    * ctx.preload('app.css', 'inter-400.woff2')
@@ -67,6 +68,9 @@ export type Preload = (
   ...names: NamesThenPreloadOptions
 ) => void
 
+/** All values of the header. */
+const MAX_BYTES = 3000
+
 function makePreload(pipeline: Pipeline): Preload {
   const { earlyHints } = pipeline.settings
   return function preload(...args) {
@@ -83,7 +87,8 @@ function makePreload(pipeline: Pipeline): Preload {
     const links = new Set(names.flatMap(linksOf))
     if (res.headersSent) return
     const present = new Set([res.getHeader('Link') ?? []].flat().map(String))
-    const added = [...links].filter(link => !present.has(link))
+    let rest = MAX_BYTES - [...present].join('').length
+    const added = [...links].filter(link => !present.has(link) && (rest -= link.length) >= 0)
     if (added.length === 0) return
     res.appendHeader('Link', added)
     // Node sends nothing when the list is empty.

@@ -38,9 +38,12 @@ export function validatorsOf({ res, response }: Context): Validators {
 }
 
 // The tag is weak, because an upstream middleware may compress the content.
-function etagOfContent({ status, body }: Context): string | undefined {
+function etagOfContent({ status, body, method }: Context): string | undefined {
   const content = status === 200 ? contentOf(body) : undefined
-  return content === undefined ? undefined : `W/"${digestOf(content)}"`
+  // A route may leave out the content for HEAD, whose ETag is that of GET.
+  return content === undefined || (method === 'HEAD' && content.length === 0)
+    ? undefined
+    : `W/"${digestOf(content)}"`
 }
 
 // Koa sends this content, if it is known in advance.

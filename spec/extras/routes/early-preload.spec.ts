@@ -44,6 +44,19 @@ test('ctx.preload sends 103 Early Hints ahead, and the same Link with the page',
   t.true(response.endsWith('\r\n\r\nthe page'))
 })
 
+test('the Link header has at most 3 kB of values: the first ones', async t => {
+  const names = Array.from({ length: 50 }, (_, at) => `${'a'.repeat(100)}${at}.css`)
+  const page = (ctx: Context) => names.forEach(name => ctx.preload(name))
+  const { port } = await makePage(t, page, { earlyHints: false })
+  const links = Array.from((await ask(port)).matchAll(/^Link: (.*)\r$/gm), ([, link = '']) => link)
+  t.deepEqual(
+    links.map(link => /(\d+)\.css/.exec(link)?.[1]),
+    links.map((_, at) => String(at))
+  )
+  const [length, one = 0] = [links.join('').length, links[0]?.length]
+  t.true(length <= 3000 && length > 3000 - 2 * one, `${length}`)
+})
+
 test('a request that does not open a page gets the Link and no 103', async t => {
   const { port } = await makePage(t, preloads)
   const off = await makePage(t, preloads, { earlyHints: false })
