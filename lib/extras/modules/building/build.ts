@@ -1,6 +1,6 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share. Where
 // they are joined with the modules of the app, it only reads them.
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import { facadeOf } from '../common-js.ts'
@@ -64,6 +64,11 @@ export async function buildPackages(
       dir: join(wanted.root, 'dist'),
       format: 'es',
       sourcemap: true,
+      // Wherever a package lies, and whatever the folders there are called.
+      sourcemapPathTransform: (source, map) => {
+        const file = resolve(dirname(map), source)
+        return `/node_modules/${resolved.packages.pathOf(file) ?? basename(file)}`
+      },
       sanitizeFileName: false,
       strictExecutionOrder: true,
       hashCharacters: 'hex',

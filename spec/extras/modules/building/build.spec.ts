@@ -136,6 +136,21 @@ test('a package named like a folder of another has another name; mapped imports 
   t.regex(readFileSync(built.fileOf('mapping'), 'utf8'), /import ["']mapped["']/)
 })
 
+test('source maps name the packages, not the folders in which these lie', t => {
+  const maps = built.kept?.names.filter(name => name.endsWith('.map')) ?? []
+  const sources = maps.flatMap(name => {
+    const text = readFileSync(join(built.kept?.directory ?? '', name), 'utf8')
+    return (JSON.parse(text) as { sources: string[] }).sources
+  })
+  const named = sources.filter(source => !source.includes('\0'))
+  t.true(named.includes('/node_modules/-/tip@1.0.0/tip/dist/esm/_base.js'), 'in a store')
+  t.true(named.includes('/node_modules/linked/index.js'))
+  t.deepEqual(
+    named.filter(source => !source.startsWith('/node_modules/') || source.includes('..')),
+    []
+  )
+})
+
 test('a build that cannot be kept beside the packages is kept elsewhere', async t => {
   const project = makeProject(t, placed(TIP))
   // No folder can be made in the place of a file.
