@@ -21,7 +21,7 @@ const BARE_FILES: Files = {
 const MOUNTS: KoaAssetsOptions['mounts'] = { '/assets': 'assets', '/static': viteMount() }
 
 for (const env of ['development', 'production']) {
-  test(`a folder assets/ that is something else is mounted with apps: false, in ${env}`, async t => {
+  test(`with apps: false a folder assets/ with other files can be mounted at /assets, in ${env}`, async t => {
     const site = await makeSite(t, BARE_FILES, { env, apps: false, mounts: MOUNTS })
     t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
     t.is((await site.ask('/static/app.js')).text, 'app')
@@ -59,7 +59,7 @@ test('public: false needs apps: false, as assets are published in public', t => 
   }
 })
 
-test('without assets pages have the entries of bundles; the name of an asset is an error', async t => {
+test('with apps: false pages can use entries of bundles, and the name of an asset is an error', async t => {
   const site = await makeSite(t, BARE_FILES, {
     env: 'production',
     apps: false,

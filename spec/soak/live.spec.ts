@@ -1,4 +1,4 @@
-// The live channel over a long day: many tabs and edits, and a process that ends all the same.
+// The live channel over a long day of many tabs and edits, and at the end of a process.
 import { once } from 'node:events'
 import { test } from '../support/test.ts'
 import { openDescriptors } from '../support/descriptors.ts'
@@ -16,7 +16,7 @@ const FILES = {
   '/views/page.ejs': ''
 }
 
-test('after 50 tabs and 1,000 edits, descriptors and memory are what they were', async t => {
+test('50 tabs and 1,000 edits leak neither descriptors nor memory', async t => {
   const site = await makeSite(t, FILES, { live: { watch: ['views'] } })
   const connections = () =>
     new Promise<number>(resolve => site.server.getConnections((_, count) => resolve(count)))
@@ -47,7 +47,7 @@ test('after 50 tabs and 1,000 edits, descriptors and memory are what they were',
   t.deepEqual(site.errors, [])
 })
 
-test('a process whose server is closed ends, although tabs are open', async t => {
+test('a process ends once its server is closed, although tabs are open', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const { child, first } = await startProcess(t, '../extras/live/live-site.ts', root)
   const port = Number(first)

@@ -1,4 +1,4 @@
-// The pages about a weight and about mounts.
+// The inspector's pages about weight and about mounts.
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { test } from '../../support/test.ts'
@@ -7,8 +7,8 @@ import type { ListedMount } from '../../../lib/extras/telling/list.ts'
 import { makeSite } from '../../support/site.ts'
 import { json } from './inspected.ts'
 
-test('the page about a weight shows each package and source with its share', async t => {
-  // It cannot be compressed much.
+test("the inspector's page about weight shows each package with its share, and each source with its size", async t => {
+  // Text that hardly compresses, so that this package is the largest.
   const noise = randomBytes(200).toString('hex')
   const site = await makeSite(t, {
     'js/app.js': "import './npm/big/index.js'",
@@ -37,7 +37,7 @@ test('the page about a weight shows each package and source with its share', asy
   t.false(unknown.text.includes('<script>'))
 })
 
-test('the page about a weight has the icons in the HTML, with their bytes and how often they occur', async t => {
+test("the inspector's page about weight lists icons in the HTML, with their bytes and how often they occur", async t => {
   const icon = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h2"/></svg>'
   const { length } = '<svg><path d="M0 0h2"></path></svg>'
   const files = { 'css/app.css': 'a{}', 'images/icons/a.svg': icon, 'images/icons/b.svg': icon }
@@ -56,13 +56,13 @@ test('the page about a weight has the icons in the HTML, with their bytes and ho
     { path: '/assets/icons/a.svg', size: length, times: 3 },
     { path: '/assets/icons/b.svg', size: length + ' id="é"'.length + 1, times: 1 }
   ])
-  t.deepEqual(weight, without.weight, 'they are no requests of a visit')
+  t.deepEqual(weight, without.weight, 'icons in the HTML add no requests')
   const { text } = await site.ask('/assets/-/weight')
   for (const { path, size, times } of icons)
     for (const each of [path, `${size} B`, `${size * times} B`]) t.true(text.includes(each), each)
 })
 
-test('the mounts are shown with the files of their bundles, those that are missing first', async t => {
+test('the inspector shows mounts with the files of their bundles, missing files first', async t => {
   const main = { file: 'main-a1.js', isEntry: true }
   const files = {
     '/dist/list.json': JSON.stringify({

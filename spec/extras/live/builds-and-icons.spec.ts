@@ -1,4 +1,4 @@
-// What open pages are told about builds, about Vite's dev server, and about the icons that they contain.
+// What open pages are told about builds, about Vite's dev server, and about icons in their HTML.
 import { mkdtempSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { openTold } from './tab.ts'
 const manifest = (file: string) =>
   JSON.stringify({ 'src/main.js': { file, isEntry: true, css: ['main.css'] } })
 
-test('a page is told about a build once, when all of it is written, and about no other', async t => {
+test('a page is told about a build once, when all of it is written, and about no build it does not use', async t => {
   const built = { '/dist/main.js': '1', '/dist/main.css': '1', '/dist/alone.svg': '<svg/>' }
   const files = { ...built, '/dist/list.json': manifest('main.js'), 'css/other.css': 'o{}' }
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
@@ -35,7 +35,7 @@ test('a page is told about a build once, when all of it is written, and about no
   const change = async (edits: Readonly<Record<string, string>>) => {
     for (const [file, content] of Object.entries(edits)) site.write(file, content)
     const before = tab.version(build)
-    await until(() => tab.version(build) !== before, 'the build is told')
+    await until(() => tab.version(build) !== before, 'the page is told about the build')
     told.push(tab.version(build))
   }
   site.write('/dist/main.js', '2')
@@ -53,7 +53,7 @@ test('a page is told about a build once, when all of it is written, and about no
   t.is(other.told().length, 3)
 })
 
-test('a page that uses a build of Vite is told so, and no other', async t => {
+test('a page that uses a build of Vite is told when Vite is not running, and other pages are not', async t => {
   const root = makeProject(t, TWO_BUILDS)
   const at = new Date().setHours(17, 17, 0) / 1000
   utimesSync(join(root, viteMount().manifest), at, at)
@@ -82,13 +82,13 @@ test('a page that uses a build of Vite is told so, and no other', async t => {
 
 const icon = (inside: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`
 
-// The directory of a third party, for all specs: the list only grows.
+// A directory of a third party, for all specs in this process: nothing can be removed from assetSources.
 const drawn = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
 assetSources.append(drawn)
 test.after.always(() => rmSync(drawn, { recursive: true }))
 
 for (const fingerprint of [false, true])
-  test(`an open page is told of an edited icon in it, whoever has its file (fingerprint: ${fingerprint})`, async t => {
+  test(`an open page is told when an icon in it is edited, in any source directory (fingerprint: ${fingerprint})`, async t => {
     const vendor = `vendor/${fingerprint}.svg`
     const names = ['icons/cart.svg', 'theme/moon.svg', vendor]
     writeFiles(drawn, { [`img/${vendor}`]: icon('<g/>') })

@@ -1,4 +1,4 @@
-// What bundlers' manifests name, in views and as types.
+// Names from bundlers' manifests, in views and in types.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
@@ -14,7 +14,7 @@ const BUILD = viteBuild('dist', {
 })
 const mounts = { '/static': viteMount() }
 
-test('entries and sources of a bundle are names in views, and without a build there is an error', async t => {
+test('in views, entries and sources of a bundle are checked, and without its build there is an error', async t => {
   const root = makeProject(t, {
     'apps/web/assets/app.css': 'a{}',
     ...BUILD,
@@ -39,7 +39,7 @@ test('entries and sources of a bundle are names in views, and without a build th
   })
 })
 
-test('a precompile beside a build that is missing says that names are not checked', async t => {
+test('without the build of a bundle precompile says that the names in views are not checked', async t => {
   const root = makeProject(t, {
     'apps/web/assets/app.css': 'a{}',
     'views/a.ejs': "<%- assets.entry('src/main.tsx') %>",
@@ -50,7 +50,7 @@ test('a precompile beside a build that is missing says that names are not checke
   t.regex(stderr, /names are not checked: .*manifest\.json/)
 })
 
-test('entries and sources of a build are types; before the first build, no name is refused', async t => {
+test('entries and sources of a build are in the types, which accept any name before the first build', async t => {
   const root = makeTyped(t, { '/assets.config.json': JSON.stringify({ mounts }) })
   await runCommand(root, 'types')
   const lines = [

@@ -27,7 +27,7 @@ import { warningsAbout } from '../../support/warnings.ts'
 const TEXT = 'body { color: red }\n'.repeat(200)
 const OTHER = 'body { color: tan }\n'.repeat(200)
 
-test('verify says what may have written a plain name that differs from its target', async t => {
+test('verify reports a plain name that is missing or differs from its target, and says what to do', async t => {
   const own = { 'stylesheets/app.css': TEXT, 'images/logo.png': 'logo' }
   const root = makeProject(t, placed(own))
   await precompile({ root, ...AS_WRITTEN })
@@ -54,7 +54,7 @@ const LATER = Date.now() / 1000 + 1000
 const copiesOf = (path: string, message: string) =>
   COPIES.map(extension => ({ path: path + extension, message }))
 
-test('verifyCopies reports a copy that is damaged, or of other bytes', async t => {
+test('verifyCopies reports a copy that is damaged, or not one of its original', async t => {
   const root = makeProject(t, { 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT, 'd.css': TEXT })
   await compress(root)
   const all = 4 * WRITABLE_CODINGS.length
@@ -91,7 +91,7 @@ test('verifyCopies reports copies without an original, but neither archives nor 
   t.deepEqual(problems, copiesOf('sub/gone.css', message))
 })
 
-test('nothing outside is read through a link, and nothing is written', async t => {
+test('verifyCopies reads nothing through a link, and writes nothing', async t => {
   const root = makeProject(t, { 'dist/a.css': TEXT, 'secret.css': TEXT, 'secret.css.br': 'broken' })
   symlinkSync('../secret.css', join(root, 'dist/b.css'))
   symlinkSync('../secret.css.br', join(root, 'dist/b.css.br'))
@@ -100,7 +100,7 @@ test('nothing outside is read through a link, and nothing is written', async t =
   t.is(readFileSync(join(root, 'secret.css.br'), 'utf8'), 'broken')
 })
 
-test('verify checks what is published into a mount of public only once', async t => {
+test('verify reports a damaged copy once, although public is a mount as well', async t => {
   const root = makeProject(t, { 'assets/site.css': TEXT, 'public/a.txt': '' })
   await precompile({ root })
   const target = targetOf(root, '/assets/site.css')
@@ -109,7 +109,7 @@ test('verify checks what is published into a mount of public only once', async t
   t.deepEqual(problems, [{ path: `${target}.br`, message: 'cannot be decompressed' }])
 })
 
-test('a source at the path of another one is refused by precompile and verify, and logged', async t => {
+test('a source that needs the path of another one fails precompile and verify, and is logged', async t => {
   const site = await makeSite(t, { 'app.css': 'a{}', '/apps/admin/assets/menu.css': 'b{}' })
   const { root } = site
   await run({ root })
@@ -142,14 +142,14 @@ test('a source at the path of another one is refused by precompile and verify, a
   }
 })
 
-test('verify runs before the directory of a mount is made', async t => {
+test('verify works before the directory of a mount is there', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const options = { root, mounts: { '/x': { dir: 'later', manifest: 'later/m.json' } } }
   await precompile(options)
   t.deepEqual((await verify(options)).problems, [])
 })
 
-test('verify finds what was built for another base than that of the site', async t => {
+test('verify reports files of a bundle that were built for another base than that of the site', async t => {
   const files = ['main-CZTearZk.js', 'lazy-DgfC_S5W.css', 'hero-Cwg7rssR.png', 'more-BVFPTd8P.js']
   const chunks = files.map(file => [file, { file, isEntry: file.endsWith('.js') }] as const)
   const root = makeProject(t, {
@@ -211,7 +211,7 @@ test('clean keeps what was published today, and the newest two, and a dry run sa
   t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
 })
 
-test('versions that are not among the newest, not young and not current are removed', t => {
+test('clean removes versions that are neither current, nor among the newest, nor young', t => {
   const ago = (days: number) => 1e12 - days * DAY * 1000
   const removedOf = (...days: readonly number[]) => {
     const dated = new Map(days.map((age, at) => [at, ago(age)]))

@@ -1,4 +1,4 @@
-// What open pages need of earlier builds, kept in the next ones.
+// Files of earlier builds that open pages still ask for, kept in the next builds.
 import {
   existsSync,
   lstatSync,
@@ -149,7 +149,7 @@ function makeBuilds(t: ExecutionContext, builds: Readonly<Record<string, Files>>
       const { builds } = JSON.parse(text) as { builds: { hashed: string[] }[] }
       return builds.map(({ hashed }) => hashed)
     },
-    /** What tells that a file was written again. */
+    /** The files of the new build, each with what changes when it is written again. */
     state: () =>
       filesBelow(at('new')).map(path => {
         const { ino, mtimeMs } = statSync(at(`new/${path}`))
@@ -169,7 +169,7 @@ test('a second keep changes nothing, and one that was interrupted is completed b
   const { at, run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
   const signal = AbortSignal.abort('stopped')
   t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
-  t.deepEqual(readdirSync(at('new')).toSorted(), [LIST, '.vite', NEW], 'what is to come is known')
+  t.deepEqual(readdirSync(at('new')).toSorted(), [LIST, '.vite', NEW], 'the list comes first')
   writeFileSync(at(`new/${OLD}`), readFileSync(at(`old/${OLD}`)))
   const { copied, kept } = await run()
   t.deepEqual([copied, kept], [1, [LAZY, OLD]])
@@ -180,7 +180,7 @@ test('a second keep changes nothing, and one that was interrupted is completed b
   t.deepEqual(state(), before)
 })
 
-test('no file of the new build is overwritten, and none that it has is listed', async t => {
+test('no file of the new build is overwritten by keep, or listed as kept', async t => {
   const [other, link] = ['other-QrSt7890.js', 'link-UvWx1234.js'] as const
   const { at, run } = makeBuilds(t, {
     old: { ...chunks(OLD, LAZY, other, link), 'plain.js': 'plain()', 'sub/x.css': 'x{}' },
@@ -194,7 +194,7 @@ test('no file of the new build is overwritten, and none that it has is listed', 
   t.false(existsSync(at('new/plain.js')), 'its name has no hash')
 })
 
-test('keep follows no link: neither to a file of the old build, nor out of the new one', async t => {
+test('keep follows no link, neither in the place of a file of the old build nor out of the new one', async t => {
   const chunk = 'sub/chunk-QrSt7890.js'
   const outside = { 'secret.js': WORDS }
   const { at, run } = makeBuilds(t, { old: chunks(OLD, LAZY, chunk), new: chunks(NEW), outside })
@@ -207,7 +207,7 @@ test('keep follows no link: neither to a file of the old build, nor out of the n
   t.deepEqual((await run()).kept, [OLD, chunk])
 })
 
-test('files of builds beyond both limits are not kept, and clean removes them', async t => {
+test('builds that are neither among the newest nor young are not kept, and clean removes their files', async t => {
   const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
   const kept = { [a]: 'a()', [b]: 'b()', [c]: 'c()', [LIST]: list([2, a], [8, b], [9, c]) }
   const { at, run, listed } = makeBuilds(t, { old: { ...chunks(OLD), ...kept }, new: chunks(NEW) })
@@ -234,7 +234,7 @@ test('a file that the next build has again belongs to that build, and clean leav
   t.true(existsSync(at(`next/${OLD}`)))
 })
 
-test('builds of esbuild are known by their metafile, even after they were moved', async t => {
+test('keep knows builds of esbuild by their metafile, even after they were moved', async t => {
   const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
   const [dist, old] = [join(project, 'dist'), join(project, 'dist.old')]
   const bundle = async () => {
@@ -274,7 +274,7 @@ test('verify reports kept files that are damaged or missing, and the next keep r
   t.is((await run()).copied, 2)
   t.deepEqual([await problems(), state().length], [[], whole])
   writeFileSync(at(`old/${LAZY}`), 'lazy(')
-  t.is((await run()).copied, 0, 'what was kept first is right')
+  t.is((await run()).copied, 0, 'the bytes that were kept first count')
   writeFileSync(at(`new/${LAZY}`), 'lazy(')
   const message =
     /^lazy-EfGh5678\.js of an earlier build is missing or damaged in .*old and in .*new: restore/
@@ -317,7 +317,7 @@ test('keep, clean and verify say what to do about a list of kept files that is d
 const TEXT = 'body { color: red }\n'.repeat(200)
 
 test.serial(
-  'keep and clean <dir> print what they kept and removed, without a configuration',
+  'keep and clean <dir> print what they kept and removed, and load no configuration',
   async t => {
     const root = makeProject(t, {
       'assets.config.mjs': 'throw new Error("loaded")',
@@ -363,7 +363,7 @@ test.serial('keep and clean read the manifest that --manifest names', async t =>
   }
 })
 
-test('an empty argument, as of a variable that is not set, is not the working directory', async t => {
+test('verify, clean and keep refuse an empty argument, as an unset shell variable leaves it', async t => {
   const commands = await allCommands()
   const message = / got an empty argument: (?:.dir.|<old build>)$/
   for (const name of ['verify', 'clean', 'keep'])
@@ -371,7 +371,7 @@ test('an empty argument, as of a variable that is not set, is not the working di
 })
 
 test.serial(
-  'verify <dir> names each copy that is not one, and each missing file of the bundle',
+  'verify <dir> names each damaged or unneeded copy, and each missing file of the bundle',
   async t => {
     const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
     const root = makeProject(t, {
@@ -379,7 +379,7 @@ test.serial(
       'dist/main-AbCd1234.js': TEXT,
       'dist/a.css': TEXT,
       'dist/gone.css': TEXT,
-      // That of a web application.
+      // It describes a web application, and no bundle.
       'site/manifest.json': '{ "name": "Shop" }',
       'site/a.css': TEXT,
       'site/a.css.zst': 'no zstd'

@@ -51,7 +51,7 @@ test('stylesheets and scripts get smaller; with minify: false they stay as they 
   t.deepEqual(Object.keys(readManifest(root).assets), paths)
 })
 
-test('the option minify is layered as others are, and the argument overrides it', async t => {
+test('minify is set per app and environment, and the argument of precompile overrides it', async t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': CSS, 'apps/admin/assets/a.css': CSS })
   const isSmall = (path: string) => readPublic(root, path).toString().startsWith('.a{color:red}')
   const apps = { web: {}, admin: { minify: false } }
@@ -69,7 +69,7 @@ test('the option minify is layered as others are, and the argument overrides it'
   await t.throwsAsync(wrong, { instanceOf: TypeError, message })
 })
 
-test('a map is an asset: in the manifest, under both names, named by its text', async t => {
+test('a source map is an asset: in the manifest, under its plain name and under one with a fingerprint', async t => {
   const files = { 'app.css': CSS.repeat(9), 'scripts/sub/a.js': JS }
   const { root, assets } = await makeMinified(t, files)
   t.is(assets, 4)
@@ -82,7 +82,7 @@ test('a map is an asset: in the manifest, under both names, named by its text', 
   }
 })
 
-test('a map has no compressed copies, and those that are there go', async t => {
+test('source maps get no compressed copies, and precompile removes those that are there', async t => {
   const rules = Array.from({ length: 99 }, (_, at) => `.a${at} { top: ${at}px }`)
   const files = { 'app.css': rules.join('\n'), 'own.js.map': `{ "version": 3 }${' '.repeat(999)}` }
   const { root } = await makeMinified(t, files)
@@ -100,7 +100,7 @@ for (const [extension, word, part] of [
   ['css.scss', '@use "../lib/part";', 'lib/_part.scss'],
   ['css.less', '@import "../lib/part.less";', 'lib/part.less']
 ] as const) {
-  test(`a place in minified CSS leads to its line in .${extension} and in what that imports`, async t => {
+  test(`the map of minified CSS leads to lines of its .${extension}, and of what that imports`, async t => {
     const nested = '\n\n// Nested.\n.card {\n  width: 1px;\n\n  .title { outline: 7px; }\n}\n'
     const { root } = await makeMinified(t, {
       [`stylesheets/main/app.${extension}`]: word + nested,
@@ -139,7 +139,7 @@ d { outline: 4px }
   t.true(readMapped(root, '/assets/app.css').origin('outline').code.startsWith('outline'))
 })
 
-test('the values of properties that esbuild merges lead to where they were written', async t => {
+test('values of properties that esbuild merges map to the lines where they were written', async t => {
   const rules = `i { color: red; }
 .a { color: green;
   margin: 1px;
@@ -166,7 +166,7 @@ const BUILT = 'function go() { return 1 }\n//# sourceMappingURL='
 
 const COLORS = ['oklch(70% 0.1 200)', 'OKLAB(0.5 0.1 0.1)', 'lab(50% 40 59.5/.5)', 'lch(50% 70 50)']
 
-test('colors that are not legacy ones stay as they are written, and so do gradients', async t => {
+test('modern colors, such as oklch() and lab(), are not converted to older ones, not even in gradients', async t => {
   const kept = [...COLORS, 'color(srgb 1 0 0)', 'color(display-p3 1 0.5 0)']
   const rules = kept.map((color, at) => `.a${at} { color: ${color}; margin: 0px 0px }\n`)
   const gradient = '.g{background:linear-gradient(lab(50% 40 59.5),red)}'
@@ -185,7 +185,7 @@ test('colors that are not legacy ones stay as they are written, and so do gradie
   t.false(/[\ue043-\ue06f](?!")/.test(css + warnings.join('')))
 })
 
-test('a linked or inline source map is continued', async t => {
+test('a file that has a linked or inline source map is mapped to the sources of that map', async t => {
   const inline = `data:application/json;base64,${Buffer.from(MAP).toString('base64')}`
   const { root } = await makeMinified(t, {
     'linked.js': `${BUILT}linked.js.map\n`,
@@ -205,7 +205,7 @@ test('a linked or inline source map is continued', async t => {
   t.is(readPublic(root, '/assets/aside-of.js.map').toString(), MAP)
 })
 
-test('a minified file keeps its own map, and another encoding or an empty file stays', async t => {
+test('a .min file is not minified again and keeps its map; a file that is empty or not UTF-8 stays', async t => {
   const latin = Buffer.from('a { content: "é" }', 'latin1')
   const files = {
     'latin.css': latin,
@@ -239,7 +239,7 @@ test('modules keep their exports, classic scripts the names that others use', as
   t.is(runInThisContext('third(spokenName) + another'), 5)
 })
 
-test('syntax errors are reported with their places, and nothing is published', async t => {
+test('with minify: true syntax errors are reported with their places, and nothing is published', async t => {
   const { root } = await makeMinified(t, { 'good.js': JS })
   const before = snapshot(join(root, 'public'))
   const broken = {
@@ -271,7 +271,7 @@ test('by default a source that esbuild cannot parse is published as it is, with 
   t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 
-test('a warning of esbuild is reported with its place, unless that is one of compiled text', async t => {
+test('a warning of esbuild is reported with its place, or for compiled text with the file alone', async t => {
   const css = 'a {\n  *zoom: 1;\n}\n'
   const { root, warnings } = await makeMinified(t, { 'hack.css': css, 'made.css.scss': css })
   t.deepEqual(warnings.toSorted(), [
@@ -281,13 +281,13 @@ test('a warning of esbuild is reported with its place, unless that is one of com
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
 
-test('a missing reference of a minified stylesheet is reported with its line in the source', async t => {
+test('a missing file that a minified stylesheet refers to is reported with the line in the source', async t => {
   const css = 'a {\n  color: red;\n  background: url(gone.png);\n}\n'
   const error = await t.throwsAsync(makeMinified(t, { 'app.css': css }))
   t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
 
-test('a place in a minified module leads to its line in .ts', async t => {
+test('the map of a minified module leads to lines of its .ts', async t => {
   const code = `import { a } from './lib/a.js'
 interface A { n: number }
 const one: A = { n: a() * 42 }
@@ -314,7 +314,7 @@ test('a minified module that cannot be parsed is reported without a line', async
   ])
 })
 
-test.serial('precompile --minify minifies and maps stylesheets', async t => {
+test.serial('precompile --minify minifies, and prints how much smaller the files are', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
   const { stdout } = await runCommand(root, 'precompile --minify')
   t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)

@@ -1,4 +1,4 @@
-// What there is has one verdict, whoever is asked.
+// Commands, the inspector and requests agree on the state of each asset.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
@@ -25,7 +25,7 @@ const ASSETS = [
   ['broken.css', 'broken', 500, /^500, as its source cannot be published/]
 ] as const
 
-test('list, types, explain, the inspector and a request say the same of a name', async t => {
+test('list, types, explain, the inspector and a request say the same about an asset', async t => {
   const site = await makeSite(t, FILES)
   const { root } = site
   for (const name of ['current.css', 'edited.css']) await site.ask(`/assets/${name}`)
@@ -47,12 +47,12 @@ test('list, types, explain, the inspector and a request say the same of a name',
     t.true(types.includes(`"${name}"`), name)
     t.is((await site.ask(path)).status, status, name)
   }
-  const nothing = await explain('none.css', { root, env: 'development', serve: true })
-  t.false(nothing.isFound)
+  const unknown = await explain('none.css', { root, env: 'development', serve: true })
+  t.false(unknown.isFound)
   t.false(types.includes('"none.css"'))
 })
 
-test('of a broken source explain, the inspector and the error page name the same place', async t => {
+test('explain, the inspector and the error page name the same place of an error in a source', async t => {
   const site = await makeSite(t, FILES)
   const explained = await explain('broken.css', { root: site.root, env: 'development' })
   const place = 'apps/web/assets/css/broken.css.scss:1:4: expected end of rule.'
@@ -65,7 +65,7 @@ test('of a broken source explain, the inspector and the error page name the same
   t.true(text.includes('apps/web/assets/css/broken.css.scss:1:4'))
 })
 
-test('of a published file that is gone, verify, explain and a request say so', async t => {
+test('verify, explain and a request agree that a published file is missing', async t => {
   const files = { 'css/app.css': 'a{}' }
   const site = await makeSite(t, files)
   const options = { root: site.root, env: 'production', serve: true }

@@ -97,7 +97,7 @@ test('explain shows which mounts are searched, and what a manifest says of a fil
   t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })
 
-test('explain says of a manifest that is missing where koaAssets() throws', async t => {
+test('where a missing manifest makes koaAssets() throw, explain still answers, and says that it throws', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/a.txt': '' })
   const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
   const options = { root, mounts, env: 'staging', compile: true, serve: true }
@@ -111,7 +111,7 @@ test('explain says of a manifest that is missing where koaAssets() throws', asyn
 
 const VITE = viteMount()
 
-/** A project whose build is of 17:17, on the given day. */
+/** A project that was built at 17:17 on the given day. */
 function builtAt1717(t: ExecutionContext, day = new Date()): string {
   const root = makeProject(t, TWO_BUILDS)
   const at = new Date(day).setHours(17, 17, 0) / 1000
@@ -119,7 +119,7 @@ function builtAt1717(t: ExecutionContext, day = new Date()): string {
   return root
 }
 
-/** What a server prints that starts in development. */
+/** What a server prints when it starts in development. */
 async function printed(options: KoaAssetsOptions): Promise<string> {
   const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
   const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
@@ -128,7 +128,7 @@ async function printed(options: KoaAssetsOptions): Promise<string> {
   return (await promisify(execFile)(process.execPath, words, { env })).stderr
 }
 
-test('at start the line of a mount says of when the build is, or where Vite runs', async t => {
+test('at start the line of a mount says when Vite built it, or where Vite runs', async t => {
   const root = builtAt1717(t)
   const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
   const options = { root, serve: true, apps: false as const, mounts }
@@ -141,7 +141,7 @@ test('at start the line of a mount says of when the build is, or where Vite runs
   t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
 })
 
-test('a build of another day is named with its date', async t => {
+test('at start a build of another day is shown with its date', async t => {
   const root = builtAt1717(t, new Date(2020, 1, 29))
   const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
   t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))

@@ -3,7 +3,7 @@ import { makeShop, run } from '../../publishing/cli/run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { pkg } from '../modules/package-files.ts'
 
-test('a package that precompile joined is refused by no command', async t => {
+test('after precompile has joined a package, verify, upload-plan, list and explain accept it', async t => {
   const options = { packages: ['common'], ...AS_WRITTEN }
   const root = makeShop(t, {
     ...pkg('common', { main: 'index.js' }, { 'index.js': 'module.exports = { one: 1 }' }),
@@ -19,14 +19,14 @@ test('a package that precompile joined is refused by no command', async t => {
   }
 })
 
-test('explain tells of an asset, and of a lost name, where a package is unusable', async t => {
+test('explain answers for assets and for unknown names, although a package of the options is missing', async t => {
   const root = makeShop(t, {
     'javascripts/plain.js': 'go()',
     '/assets.config.mjs': `export default ${JSON.stringify({ packages: ['gone'] })}`
   })
   const told = await run(root, 'explain plain.js')
   t.is(told.status, 0, told.stderr)
-  const lost = await run(root, 'explain plian.js')
-  t.is(lost.status, 1)
-  t.regex(lost.stdout, /no source is published as plian\.js/)
+  const unknown = await run(root, 'explain plian.js')
+  t.is(unknown.status, 1)
+  t.regex(unknown.stdout, /no source is published as plian\.js/)
 })

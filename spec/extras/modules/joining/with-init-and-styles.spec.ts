@@ -1,11 +1,11 @@
-// What a new project says of joining.
+// What init writes and prints about joining.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../../support/test.ts'
 import { run } from '../../../publishing/cli/run.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
 
-test('a new project has its modules joined, and init says what that needs and lacks', async t => {
+test('a new project joins its modules, and init names the packages that it still has to install for that', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   const { stdout } = await run(root, 'init')
   t.true(stdout.endsWith('\n\nFor production: npm install --save-dev rolldown esbuild\n'), stdout)
