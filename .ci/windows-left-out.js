@@ -32,6 +32,7 @@ export const LEFT_OUT = [
       'a file whose folders have more names than are remembered is served*',
       'what is excluded has no other name: a link, also below a link*',
       'no link is followed*',
+      'verifyCopies reads nothing through a link*',
       'keep follows no link*',
       'a bundler’s manifest is not ours*',
       'a delta that is damaged*',

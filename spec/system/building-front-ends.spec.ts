@@ -137,7 +137,7 @@ test('every block of docs/bundlers.md is run here', t => {
 })
 
 test.serial(
-  "Vite's build: its tags, also as data, as links and on a page for navigations, and a year for its files",
+  "Vite's build: its tags, also as data, as links and on the page of navigations, kept for a year",
   async t => {
     const root = makeApp(t)
     await buildWithVite(root)
