@@ -34,25 +34,27 @@ const TEXT_ONLY = words('desc title style')
 /** Their names in lower case, as HTML reads them: none of them loads a file or runs a script. */
 const ATTRIBUTES = words(`
   accumulate additive alignment-baseline amplitude attributename attributetype azimuth basefrequency baseline-shift
-  baseprofile begin bias by calcmode class clip clip-path clip-rule clippathunits color color-interpolation
-  color-interpolation-filters color-rendering cursor cx cy d diffuseconstant direction display divisor
-  dominant-baseline dur dx dy edgemode elevation enable-background end exponent fill fill-opacity fill-rule filter
-  filterunits flood-color flood-opacity focusable font font-family font-feature-settings font-kerning font-size
-  font-size-adjust font-stretch font-style font-variant font-variant-ligatures font-variation-settings font-weight fr
-  from fx fy glyph-orientation-horizontal glyph-orientation-vertical gradienttransform gradientunits height id
+  baseprofile begin bias by cached calcmode class clip clip-path clip-rule clippathunits color color-interpolation
+  color-interpolation-filters color-rendering content contentscripttype contentstyletype cursor cx cy d
+  diffuseconstant direction display divisor dominant-baseline dur dx dy edgemode elevation enable-background end
+  exponent export-id externalresourcesrequired fill fill-opacity fill-rule filter filterunits flood-color
+  flood-opacity focusable font font-family font-feature-settings font-kerning font-size font-size-adjust font-stretch
+  font-style font-variant font-variant-ligatures font-variation-settings font-weight fr from fx fy
+  glyph-orientation-horizontal glyph-orientation-vertical gradienttransform gradientunits height host id
   image-rendering in in2 inline-size intercept isolation k1 k2 k3 k4 kernelmatrix kernelunitlength kerning keypoints
   keysplines keytimes lang lengthadjust letter-spacing lighting-color limitingconeangle line-height marker marker-end
-  marker-mid marker-start markerheight markerunits markerwidth mask mask-type maskcontentunits maskunits max method min
-  mix-blend-mode mode numoctaves offset opacity operator order orient origin overflow p-id paint-order path pathlength
-  patterncontentunits patterntransform patternunits pointer-events points pointsatx pointsaty pointsatz preservealpha
-  preserveaspectratio primitiveunits r radius refx refy repeatcount repeatdur requiredextensions requiredfeatures
-  restart result role rotate rx ry scale seed shape-inside shape-margin shape-padding shape-rendering shape-subtract
-  side slope spacing specularconstant specularexponent spreadmethod startoffset stddeviation stitchtiles stop-color
-  stop-opacity stroke stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit
-  stroke-opacity stroke-width style surfacescale systemlanguage t tabindex tablevalues targetx targety text-align
-  text-anchor text-decoration text-overflow text-rendering textlength title to transform transform-box
-  transform-origin type unicode-bidi values vector-effect version viewbox visibility white-space width word-spacing
-  writing-mode x x1 x2 xchannelselector xml:lang xml:space y y1 y2 ychannelselector z zoomandpan
+  marker-mid marker-start markerheight markerunits markerwidth mask mask-type maskcontentunits maskunits max media
+  method min mix-blend-mode mode name numoctaves offset opacity operator order orient origin overflow p-id paint-order
+  path pathlength patterncontentunits patterntransform patternunits pointer-events points pointsatx pointsaty
+  pointsatz preservealpha preserveaspectratio primitiveunits project-id r radius refx refy repeatcount repeatdur
+  requiredextensions requiredfeatures restart result role rotate rx ry scale seed shape-inside shape-margin
+  shape-padding shape-rendering shape-subtract side slope spacing specularconstant specularexponent spreadmethod
+  startoffset stddeviation stitchtiles stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset
+  stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width style surfacescale systemlanguage t
+  tabindex tablevalues targetx targety text-align text-anchor text-decoration text-overflow text-rendering textlength
+  title to transform transform-box transform-origin type unicode-bidi values vector-effect version viewbox visibility
+  white-space width word-spacing writing-mode x x1 x2 xchannelselector xml:lang xml:space y y1 y2 ychannelselector z
+  zoomandpan
 `)
 /** The values of these are no CSS. */
 const PLAIN = /^(?:aria-.*|begin|class|data-.*|end|id|lang|role|title|xml:lang)$/
@@ -63,7 +65,7 @@ const RASTER = /^data:image\/(?:avif|gif|jpeg|jpg|png|webp);base64,/i
 /** The functions of CSS that load nothing: of values, of selectors and of conditions. `url()` is looked at apart. */
 const FUNCTIONS = words(`
   abs acos asin atan atan2 calc clamp cos exp hypot log max min mod pow rem round sign sin sqrt tan
-  color color-mix device-cmyk hsl hsla hwb lab lch light-dark oklab oklch rgb rgba
+  color color-mix device-cmyk hsl hsla hwb icc-color lab lch light-dark oklab oklch rgb rgba
   conic-gradient linear-gradient radial-gradient repeating-conic-gradient repeating-linear-gradient
   repeating-radial-gradient
   blur brightness contrast drop-shadow grayscale hue-rotate invert opacity saturate sepia
@@ -74,9 +76,10 @@ const FUNCTIONS = words(`
   dir has is lang not nth-child nth-last-child nth-last-of-type nth-of-type where
   selector
 `)
-const AT_RULES = words('container keyframes layer media starting-style supports -webkit-keyframes')
+const AT_RULES = words(`container keyframes layer media starting-style supports
+  -moz-keyframes -o-keyframes -webkit-keyframes`)
 
-/** Deeper, browsers do not nest elements either. */
+/** Browsers flatten what is nested too deeply in a page, Chromium at 512. */
 const MAX_DEPTH = 100
 
 /** @throws CompileError with the place of what a page may not contain */
@@ -152,7 +155,10 @@ function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: s
     const animated = value.trim().toLowerCase()
     if (name === 'attributename' && !ATTRIBUTES.has(animated))
       return refuse(`<${node.name}> changes ${value}`, node)
-    const reason = !isPlain && value.includes('(') ? cssFault(value) : undefined
+    // The parts of this list are read apart: a quote or a comment does not go on behind a semicolon.
+    const texts = name === 'values' ? value.split(';') : [value]
+    const faults = isPlain ? [] : texts.filter(text => text.includes('(')).map(cssFault)
+    const reason = faults.find(Boolean)
     return reason === undefined || refuse(`${written} ${reason}`, node)
   })
 }

@@ -123,6 +123,8 @@ const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
   ['<animate attributeName="href" to="javascript:alert(1)"/>', /<animate> changes href/],
   ['<set attributeName="onclick" to="alert(1)"/>', /<set> changes onclick/],
   ['<animate attributeName="fill" values="url(/a#a)"/>', /values loads a file/],
+  ['<set attributeName="mask"/><animate values="&quot;;url(/a#a);&quot;"/>', /values loads a file/],
+  ['<animate attributeName="mask" values="/*;url(/a#a);*/url(#a)"/>', /values loads a file/],
   ['&unknown;', /entity|reference/i],
   ['<g>', /end tag|expected/i]
 ]
@@ -156,6 +158,17 @@ test('what editors write for themselves is left out, and pictures that the file 
   const ours = '<g xml:space="preserve"><image href="data:image/png;base64,AA=="></image></g>'
   const root = `${SVG} xmlns:sodipodi="s" xmlns:inkscape="i" xmlns:rdf="r"`
   t.is(refusalOf(inside, root), `\n ${ours}`)
+})
+
+test('what PlantUML, Batik, Mermaid, SVGator, draw.io and older exports write stays', t => {
+  for (const inside of [
+    '<g contentScriptType="a" contentStyleType="text/css" externalResourcesRequired="false"></g>',
+    '<line name="Alice" class="actor-line"></line>',
+    '<svg project-id="a" export-id="b" cached="false" host="65bd71144e" content="&lt;mxfile&gt;"></svg>',
+    '<style media="screen">@-moz-keyframes a{} @-o-keyframes a{}</style>',
+    '<path style="fill:#f00 icc-color(CMYK, 0, 1, 1, 0)"></path>'
+  ])
+    t.is(refusalOf(inside), `\n ${inside}`)
 })
 
 test('whatever text and attributes a file has, they leave no tag', t => {
