@@ -9,11 +9,20 @@ type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
 }
 
 /**
- * The fields that browsers, curl and scripts of a page send. Any other may be that of a proxy or tunnel, whose address is
- * then taken for that of who asks; each service has its own (`CF-Connecting-IP`, `True-Client-IP`).
+ * The fields that browsers, curl and scripts of a page send, client hints and those of navigation by script included
+ * (Turbo, htmx, Unpoly, Inertia). Any other may be that of a proxy or tunnel, whose address is then taken for that of
+ * who asks; each service has its own (`CF-Connecting-IP`, `True-Client-IP`).
  */
-const DIRECT =
-  /^(?::\w+|accept(?:-\w+)?|access-control-request-[\w-]+|(?:hx|if|sec|turbo)-[\w-]+|(?:available-dictionary|dictionary-id)|authorization|cache-control|connection|content-(?:length|type)|cookie|dnt|host|keep-alive|last-event-id|origin|pragma|priority|purpose|range|referer|save-data|te|transfer-encoding|upgrade-insecure-requests|user-agent|x-csrf-token|x-requested-with)$/
+const DIRECT = new RegExp(
+  `^(?:${[
+    ':\\w+|(?:accept|access-control-request|datastar|hx|if|sec|service-worker|turbo)-[\\w-]+|accept|alt-used',
+    'available-dictionary|dictionary-id|authorization|cache-control|connection|content-(?:length|type)|cookie|dnt',
+    'device-memory|downlink|dpr|ect|rtt|save-data|viewport-width|width|host|http2-settings|keep-alive|last-event-id',
+    'origin|pragma|priority|purpose|range|referer|te|transfer-encoding|upgrade|upgrade-insecure-requests|user-agent',
+    'x-(?:(?:alpine|inertia|pjax|turbo|up)-[\\w-]+|barba|csrf-token|inertia|moz|pjax|purpose|requested-with)',
+    'x-(?:sec-purpose|xsrf-token)'
+  ].join('|')})$`
+)
 
 // RFC 9110 section 7.2: uri-host and port. Without escapes and sub-delims, which no such name needs.
 const AUTHORITY = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i

@@ -71,6 +71,21 @@ test('what another site asks for is a 404 without a tag, and nothing is loaded f
   t.deepEqual(loaded(), [])
 })
 
+const HINTS = ['Device-Memory', 'Downlink', 'DPR', 'ECT', 'RTT', 'Viewport-Width', 'Width']
+const BY_SCRIPT = [
+  ...['Service-Worker-Navigation-Preload', 'X-Turbo-Request-Id', 'X-Sec-Purpose', 'HX-Request'],
+  ...['X-Up-Version', 'X-Inertia', 'X-PJAX-Container', 'X-XSRF-TOKEN']
+]
+
+test('client hints that an app asks for, and navigation by script, leave the tag in a page', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page })
+  for (const name of [...HINTS, ...BY_SCRIPT, 'Alt-Used', 'HTTP2-Settings'])
+    t.is((await ask(port, 'GET', '/', { [name]: '1' })).text, TAG, name)
+  for (const name of ['Via', 'X-Real-IP', 'X-Request-Id', 'Traceparent', 'X-Turbo'])
+    t.is((await ask(port, 'GET', '/', { [name]: '1' })).text, '', name)
+  t.deepEqual(loaded(), [])
+})
+
 test('another address of this machine is refused', async t => {
   const address = Object.values(networkInterfaces())
     .flat()
