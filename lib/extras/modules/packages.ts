@@ -131,7 +131,9 @@ export class Packages {
   /** Returns the directory of the package, its own or another, in which an importer may use a file. */
   async #reach(specifier: string, importer: string, file: string): Promise<string | undefined> {
     const home = this.homeOf(importer)
-    if (home && isInside(home.directory, file)) return home.directory
+    // A linked project may have a `node_modules` of its own, with a store such as `.pnpm` in it.
+    if (home && isInside(home.directory, file))
+      return this.homeOf(file)?.directory ?? home.directory
     const isPath = /^\.{0,2}\//.test(specifier)
     if (isPath && !(home && isInside(home.directory, resolve(dirname(importer), specifier))))
       return undefined
