@@ -95,7 +95,12 @@ function reasonToBePersonal(
 function cookieUseOfBody(ctx: Context): string | undefined {
   const use = cookieUse(ctx)
   if (use !== undefined) return use
-  contentOf(ctx.body)
+  try {
+    contentOf(ctx.body)
+  } catch (error) {
+    // A middleware in front may write what JSON cannot, such as a BigInt. Else Koa meets the same error.
+    return isRecord(error) ? 'has a body that is no JSON' : 'has a body that throws'
+  }
   return cookieUse(ctx)
 }
 

@@ -186,3 +186,21 @@ test('a default is private for an object that reads a cookie while it is written
   const app = new Koa().use(koaHttpCache(PUBLIC)).use(ctx => void (ctx.body = { all: [1, 'two'] }))
   t.is((await (await open(t, app)).get()).headers['cache-control'], 'public, max-age=60')
 })
+
+test('a default is private for a body that middleware in front makes JSON of, as of a BigInt', async t => {
+  const app = new Koa().use(async (ctx, next) => {
+    await next()
+    const { body } = ctx as { body: unknown }
+    ctx.body = JSON.stringify(body, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value
+    )
+  })
+  const { status, headers, body } = await (
+    await open(
+      t,
+      app.use(koaHttpCache(PUBLIC)).use(ctx => void (ctx.body = { id: 1n }))
+    )
+  ).get()
+  t.deepEqual([status, body], [200, '{"id":"1"}'])
+  t.is(headers['cache-control'], 'private, no-cache')
+})
