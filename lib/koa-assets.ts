@@ -213,8 +213,7 @@ class AssetServer {
     return async () => {
       await rest()
       if (!missing.isUntouched(ctx)) return
-      // koaHttpCache wrote this field for the 404.
-      if (mount) ctx.remove('X-Http-Cache')
+      if (mount) missing.forgetFailure(ctx)
       if (mount && (await missing.respondWithPage(ctx, mount))) return
       if (wanted && (await this.#respondWithFile(ctx, wanted))) return
       if (respond && isRead(ctx.req)) await respond(ctx)

@@ -1,7 +1,7 @@
 // Shared caches must not store a response to one visitor, or a failure, for everybody; the fields by which a response
 // was negotiated belong in Vary.
 import type { Context } from 'koa'
-import { policiesWithNonce } from '../http/fields.ts'
+import { policiesWithNonce, UNSTORED } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
 import type { CachingFields } from './directives.ts'
 import { contentOf, isStream } from './auto-etag.ts'
@@ -129,4 +129,5 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
 export function forbidStoring({ res }: Context): void {
   if (res.headersSent || res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return
   res.setHeader('Cache-Control', 'no-store')
+  Reflect.set(res, UNSTORED, true)
 }

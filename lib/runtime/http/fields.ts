@@ -11,6 +11,9 @@ export function isFieldValue(value: unknown): value is string {
   return typeof value === 'string' && VALUE.test(value)
 }
 
+/** koaHttpCache marks the response of a failure that it made `no-store`: what takes its place has its own lifetime. */
+export const UNSTORED = Symbol.for('koa-fresh-assets.unstored')
+
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
 /** Names the policies of a response that have a nonce, which is made for that response alone. */

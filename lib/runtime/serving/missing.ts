@@ -6,6 +6,7 @@ import { canonicalSegments, pageSegments } from '../urls/spelling.ts'
 import { hasOneSpelling, rawPath, isBelow, wantedAt, type Wanted } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
+import { UNSTORED } from '../http/fields.ts'
 import { isNavigation } from '../http/requests.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import { pageCacheControl } from './directories.ts'
@@ -83,6 +84,13 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
   reportMiss()
   ctx.set('Cache-Control', 'no-store')
   ctx.remove('Expires')
+}
+
+/** Removes what koaHttpCache wrote for a 404 that becomes a page. */
+export function forgetFailure({ res }: Context): void {
+  res.removeHeader('X-Http-Cache')
+  const isOurs = UNSTORED in res && res.getHeader('Cache-Control') === 'no-store'
+  if (isOurs) res.removeHeader('Cache-Control')
 }
 
 /** Reports the page about a source that cannot be published. */

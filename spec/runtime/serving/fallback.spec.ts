@@ -182,6 +182,22 @@ test('a 404 with a body of its own stays, and the shell has nothing of another 4
   t.is(headers['x-trace'], 'kept')
 })
 
+test('behind a default, the shell of a 404 that a route chose has the lifetime of a shell', async t => {
+  const cache = koaHttpCache({ cacheControl: 'private, max-age=60' })
+  const routes: Middleware = (ctx, next) =>
+    cache(ctx, async () => {
+      await next()
+      if (ctx.path === '/admin/own') ctx.set('Cache-Control', 'private, no-store')
+      ctx.status = 404
+    })
+  const site = await makeSite(t, FILES, { ...ADMIN, routes })
+  const lifetimeAt = async (path: string) =>
+    (await site.ask(path, { headers: NAVIGATION })).headers['cache-control']
+  t.is(await lifetimeAt('/admin/x'), 'no-cache')
+  t.is(await lifetimeAt('/admin/own'), 'private, no-store')
+  t.is(await lifetimeAt('/elsewhere'), 'no-store')
+})
+
 test('the index file of a folder comes before the shell, at `/` too', async t => {
   const mounts = { '/': { dir: 'dist', index: 'index.html', fallback: 'about.html' } }
   const site = await makeSite(t, { ...FILES, '/dist/docs/index.html': 'docs' }, { mounts })
