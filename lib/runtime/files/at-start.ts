@@ -55,7 +55,7 @@ function readOpen<T>(path: string, read: (fd: number) => T): T | undefined {
   try {
     return undefinedIfMissing(() => read(fd), path)
   } finally {
-    closeSync(fd)
+    undefinedIfMissing(() => closeSync(fd), path)
   }
 }
 
