@@ -113,8 +113,9 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 400 && state.decision === undefined) {
     replaceWritten(ctx, state)
-    // A request that no route took may still be answered with a file.
-    if (state.mayHaveDefaults && !isUntouched(ctx)) forbidStoring(ctx)
+    // A request that no route took may still be answered with a file, and nobody stores a 412 or a 416 of one.
+    const isOfFile = isUntouched(ctx) || statusCode === 412 || statusCode === 416
+    if (state.mayHaveDefaults && !isOfFile) forbidStoring(ctx)
   }
   // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
   const isOutermost = state.settings === undefined
