@@ -152,8 +152,7 @@ function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: s
       if (name === 'xmlns' || name.includes(':')) return false
       return refuse(`it has the attribute ${written}, which is not among those of SVG`, node)
     }
-    const animated = value.trim().toLowerCase()
-    if (name === 'attributename' && !ATTRIBUTES.has(animated))
+    if (name === 'attributename' && !ATTRIBUTES.has(value.trim().toLowerCase()))
       return refuse(`<${node.name}> changes ${value}`, node)
     // The parts of this list are read apart: a quote or a comment does not go on behind a semicolon.
     const texts = name === 'values' ? value.split(';') : [value]

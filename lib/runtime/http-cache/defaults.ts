@@ -98,7 +98,7 @@ function cookieUseOfBody(ctx: Context): string | undefined {
   try {
     contentOf(ctx.body)
   } catch (error) {
-    // A middleware in front may write what JSON cannot, such as a BigInt. Else Koa meets the same error.
+    // A middleware in front may write what JSON cannot, such as a BigInt; otherwise Koa meets the same error.
     return isRecord(error) ? 'has a body that is no JSON' : 'has a body that throws'
   }
   return cookieUse(ctx)

@@ -10,8 +10,8 @@ type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
 
 /**
  * The fields that browsers, curl and scripts of a page send, client hints and those of navigation by script included
- * (Turbo, htmx, Unpoly, Inertia). Any other may be that of a proxy or tunnel, whose address is then taken for that of
- * who asks; each service has its own (`CF-Connecting-IP`, `True-Client-IP`).
+ * (Turbo, htmx, Unpoly, Inertia). A request with any other may have come through a proxy or tunnel, so its address does
+ * not tell who sent it. Each service adds fields of its own (`CF-Connecting-IP`, `True-Client-IP`).
  */
 const DIRECT = new RegExp(
   `^(?:${[

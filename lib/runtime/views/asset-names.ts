@@ -1,4 +1,4 @@
-// Declares the names that helpers take: any string or, with `assets.d.ts`, only the names that exist.
+// Declares the names that helpers take: any string, or only those that exist where `assets.d.ts` lists them.
 
 declare global {
   /**

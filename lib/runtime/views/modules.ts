@@ -17,7 +17,7 @@ export interface ImportMapOptions {
    * The modules that the page loads: the map then contains only what they need, through any chain of literal
    * specifiers, and the literal imports of scripts in views, if precompile finds the views: at their usual places,
    * or by the option `views`. Name other imports in `imports`. Without fingerprints it has no effect on the map.
-   * Default: every module of the app, by each of its names, as any script in the page may import it.
+   * Default: every module of the app under each of its names, because any script in the page may import it.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
