@@ -24,7 +24,7 @@ import {
   type Variants
 } from './file.ts'
 import { hasOneSpelling, type Wanted } from './request.ts'
-import { isSpelled, namesBeside, namesUpTo, type Names } from './spelling.ts'
+import { isSpelled, namesAround, namesUpTo, type Names } from './spelling.ts'
 import {
   bytesOf,
   findCopies,
@@ -149,7 +149,7 @@ export class ServedFiles {
     if (known.copiesTrustedUntil <= now && this.#mayHaveCopies(wanted)) {
       known.copiesTrustedUntil = now + this.#copiesTrust
       const file = this.#file(wanted.path)
-      const names = await namesBeside(file, stamp, this.#copiesTrust)
+      const names = await namesAround(file, this.#copiesTrust, stamp)
       const copies = await findCopies(file, await this.#codingsBeside(wanted, names))
       if (!isDeepStrictEqual(known.copies, copies)) return false
     }
@@ -185,7 +185,7 @@ export class ServedFiles {
     const [directory, max] = [this.directory, this.#maxFileBytes]
     const { place } = directory
     const read = await readVariant('identity', opened, max)
-    const names = await namesBeside(read.file, read.stamp, this.#copiesTrust)
+    const names = await namesAround(read.file, this.#copiesTrust, read.stamp)
     const codings = this.#mayHaveCopies(wanted) ? await this.#codingsBeside(wanted, names) : []
     const fingerprint = directory.fingerprintOf?.(wanted)
     const identity = fingerprint || codings.length > 0 ? await withDigest(read, opened) : read
@@ -253,7 +253,7 @@ export class ServedFiles {
   async #mayServe(opened: OpenFile): Promise<boolean> {
     const { isHidden, place } = this.directory
     if (!(await this.#isInPlace(opened))) return false
-    if (!(await isSpelled(place.dir, opened))) return false
+    if (!(await isSpelled(place.dir, opened, this.#copiesTrust))) return false
     for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
       if (await isHidden?.(name)) return false
     return true

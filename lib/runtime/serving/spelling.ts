@@ -17,11 +17,25 @@ import type { OpenFile } from '../files/open-file.ts'
 import { composed } from '../files/paths.ts'
 import { isRefusal } from '../files/refusals.ts'
 
-/** @param directory absolute, above the file: each name below it is asked for, as a link may lead to another file system */
-export async function isSpelled(directory: string, { path: file }: OpenFile): Promise<boolean> {
+/**
+ * @param directory absolute, above the file: each name below it is asked for, as a link may lead to another file system
+ * @param trust milliseconds for which a list of names is not asked again
+ */
+export async function isSpelled(
+  directory: string,
+  { path: file }: OpenFile,
+  trust: number
+): Promise<boolean> {
   for (let path = file; path.length > directory.length; path = dirname(path))
-    if (!(await isNameIn(dirname(path) + sep, basename(path)))) return false
+    if (!(await isListed(path, trust)) && !(await isNameIn(dirname(path) + sep, basename(path))))
+      return false
   return true
+}
+
+/** A list of names shows how each is written, which saves the stats of other spellings. */
+async function isListed(path: string, trust: number): Promise<boolean> {
+  const name = basename(path)
+  return isComposed(name) && (await namesAround(path, trust))?.has(name) === true
 }
 
 /** Neither a descriptor nor realpath(3) need show how a name is written where case is ignored. */
@@ -94,14 +108,13 @@ const listings = new LRUCache<string, Listing>({
 })
 
 /**
- * Returns the names beside a file that has a stamp, by the one memory of copies and deltas; undefined if they are not
- * known.
+ * Returns the names beside a file, by the one memory of copies, deltas and spellings; undefined if they are not known.
  * @param trust milliseconds for which the folder is not asked for its stamp again, unless the file is new
  */
-export function namesBeside(
+export function namesAround(
   file: string,
-  { ctimeNs }: Stamp,
-  trust: number
+  trust: number,
+  { ctimeNs }: Pick<Stamp, 'ctimeNs'> = { ctimeNs: 0n }
 ): Promise<Names | undefined> | Names | undefined {
   const folder = dirname(file)
   const known = listings.get(folder)
