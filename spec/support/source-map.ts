@@ -1,12 +1,14 @@
 // Where a place in a minified text comes from, as a browser's tools would tell.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { readPublic, targetOf } from './fingerprinted.ts'
 
 interface MappedText {
   readonly text: string
   readonly map: SourceMapPayload & { readonly sourcesContent: readonly string[] }
-  /** The URL in the comment at the end. */
-  readonly mapUrl: string
+  /** The URL in the comment at the end; undefined for a map that is hidden. */
+  readonly mapUrl: string | undefined
   /** The source of a place in the text, and what its map says stands there. */
   readonly origin: (needle: string) => Origin
 }
@@ -17,11 +19,14 @@ interface Origin {
   readonly code: string
 }
 
-/** A published text, by its plain URL path, with the map that it names. */
+/** A published text, by its plain URL path, with the map that it names, or that is hidden. */
 export function readMapped(root: string, plain: string): MappedText {
-  const text = readPublic(root, targetOf(root, plain)).toString()
-  const mapUrl = /\/[/*]# sourceMappingURL=(\S+)(?: \*\/)?\n$/.exec(text)?.[1] ?? ''
-  const map = JSON.parse(readPublic(root, mapUrl).toString()) as MappedText['map']
+  const target = targetOf(root, plain)
+  const text = readPublic(root, target).toString()
+  const mapUrl = /\/[/*]# sourceMappingURL=(\S+)(?: \*\/)?\n$/.exec(text)?.[1]
+  const hidden = join(root, 'source-maps', `${target}.map`)
+  const file = mapUrl === undefined ? readFileSync(hidden) : readPublic(root, mapUrl)
+  const map = JSON.parse(file.toString()) as MappedText['map']
   const entries = new SourceMap(map)
   return {
     text,

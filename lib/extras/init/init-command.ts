@@ -38,10 +38,10 @@ folder for fonts, unless the project has assets already; assets.config.js, as an
 ES or a CommonJS module as package.json says, or .ts where there is a tsconfig.json
 or typescript among the dependencies; .env.development and .env.test with
 SERVE_STATIC_ASSETS=true, the latter with NODE_ENV=test as well; and adds
-public/assets and public/assets.json to .gitignore. A file that exists is kept:
-lines that .gitignore and the .env files lack are added at the end. Nothing is
-written through a symbolic link that leads out of the project. After an
-interruption, run it again for the rest.
+public/assets, public/assets.json and source-maps to .gitignore. A file that
+exists is kept: lines that .gitignore and the .env files lack are added at the
+end. Nothing is written through a symbolic link that leads out of the project.
+After an interruption, run it again for the rest.
 
 With a name, it adds that app to the project: apps/<name>/assets with the same
 files. Beside other apps, its stylesheet and its script have its name, and a file

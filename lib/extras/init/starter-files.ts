@@ -67,7 +67,8 @@ export const LINES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> =
   '.gitignore': {
     node_modules: /^\s*\/?node_modules\/?\s*$/m,
     'public/assets': /^\s*\/?public\/assets(?:\/\**)?\s*$/m,
-    'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m
+    'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m,
+    'source-maps': /^\s*\/?source-maps\/?\s*$/m
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type Boundary
 } from '../../runtime/files/containment.ts'
 import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
-import { statOf } from '../../runtime/files/disk.ts'
+import { removeFile, statOf } from '../../runtime/files/disk.ts'
 import { lock } from '../../publishing/writing/lock.ts'
 import { nowOnDisk } from '../../publishing/writing/write.ts'
 import {
@@ -23,7 +23,7 @@ import {
 } from '../../runtime/check-options.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 import type { Project } from '../../runtime/app/extra.ts'
-import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import { hiddenMapFile, manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath, splitFingerprint, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { readNames } from '../../runtime/urls/read-manifest.ts'
 import { sum } from '../../publishing/building/publish.ts'
@@ -121,16 +121,11 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
     const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
     const copied = removed.map(({ file }) => withCopies(file))
     await held?.check()
-    return {
-      removed: removed.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: await removeFiles(
-        settings.place,
-        [...endless.map(({ file }) => [file]), ...copied],
-        dryRun
-      ),
-      kept: kept.size,
-      dryRun
-    }
+    const files = [...endless.map(({ file }) => [file]), ...copied]
+    const bytes = await removeFiles(settings.place, files, dryRun)
+    for (const { path } of dryRun ? [] : removed) await removeFile(hiddenMapFile(settings, path))
+    const paths = removed.map(({ path }) => encodePath(path)).toSorted()
+    return { removed: paths, bytes, kept: kept.size, dryRun }
   } finally {
     await held?.release()
   }

@@ -6,8 +6,8 @@ import type { StyleRows } from './options.ts'
 export const additions: readonly Addition[] = [
   {
     to: 'precompile',
-    about: `Where esbuild is installed, stylesheets and scripts are minified, each with a source
-map to the original source (app.css.map); *.min.css and *.min.js are left unchanged.
+    about: `Where esbuild is installed, stylesheets and scripts are minified; *.min.css and
+*.min.js are left unchanged. Source maps to what you wrote are in source-maps.
 The option minify: false turns that off; with --minify, or minify: true, it is an
 error if esbuild is missing.`,
     options: { minify: { description: 'fail unless CSS and JavaScript can be minified' } },

@@ -11,7 +11,7 @@ import type { Publishing } from '../../publishing/building/on-request.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { readContent } from '../../runtime/files/open-file.ts'
-import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
+import { hiddenMapFile, manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath, Asset } from '../../runtime/urls/manifest.ts'
@@ -137,8 +137,10 @@ async function asPublished(settings: Settings, published: AssetsByPath): Promise
     const found = type === 'css' ? findReferences(type, code).filter(isLoaded) : []
     const urls = found.map(each => withoutBase(pathAt(each.path), settings.base))
     const loads = [...imports, ...urls.flatMap(url => plain.get(url) ?? [])]
-    const map = type && published.get(`${path}.map`)
-    const lengths = map ? lengthsBySource(String(await bytesOf(fileOf(map))), code) : []
+    const map = published.get(`${path}.map`)
+    const mapFile = map ? fileOf(map) : hiddenMapFile(settings, decodeURIComponent(target))
+    const json = type && (await bytesOf(mapFile))
+    const lengths = json ? lengthsBySource(String(json), code) : []
     const all = lengths.length > 0 ? lengths : sources.map(each => [each, 1] as const)
     const whole = all.reduce((sum, [, length]) => sum + length, 0)
     const parts = all.map(([source, length]) => partOf(pathAt(source), (size * length) / whole))

@@ -20,6 +20,8 @@ export interface Built extends Sourced {
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
   readonly digest: string
+  /** Is written where no server finds it. */
+  readonly hiddenMap?: Uint8Array
 }
 
 export type Assets = ReadonlyMap<string, Built>

@@ -60,7 +60,7 @@ function digestOfCycle(group: readonly Draft[], urlsOf: (node: Draft) => Urls): 
     const content = finish(node, urlsOf(node))
     hash.update(node.path).update('\0')
     if (!('copyOf' in content)) hash.update(content).update('\0')
-    hash.update(node.map ?? '').update('\0')
+    if (node.app.sourceMaps === true) hash.update(node.map ?? '').update('\0')
   }
   return digestOfHash(hash.digest())
 }
@@ -100,7 +100,7 @@ function builtFrom(
   return { app, source, path, asset, content, digest }
 }
 
-/** Minified text names its map by fingerprint, so the map comes first. */
+/** Text that names its map does so by fingerprint, so the map comes first. */
 function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: string): Built[] {
   const { app, source, path, text } = node
   const content = finish(node, urls)
@@ -110,6 +110,15 @@ function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: st
     return [builtFrom(node, content, sums, { ...known, ...node.details })]
   }
   const mapBytes = Buffer.from(text ? shiftMap(node.map, text, urls) : node.map)
+  if (app.sourceMaps !== true) {
+    const built = builtFrom(
+      node,
+      content,
+      checksumsOfBytes(content as Buffer, app.integrity),
+      known
+    )
+    return [app.sourceMaps === 'hidden' ? { ...built, hiddenMap: mapBytes } : built]
+  }
   const sumsOfMap = checksumsOfBytes(mapBytes, app.integrity)
   const map = builtFrom({ app, source, path: path + MAP }, mapBytes, sumsOfMap)
   const directive = `# sourceMappingURL=${base}${map.asset.target}`

@@ -12,7 +12,7 @@ import {
 } from '../../runtime/files/open-file.ts'
 import { prepareReplacement, type Replacement, type WriteChecks } from '../writing/write.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
-import { publicFile } from '../../runtime/settings/public-directory.ts'
+import { hiddenMapFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { MAP } from './links.ts'
 import { publishedPath, type Assets, type Built } from './assets.ts'
@@ -53,6 +53,10 @@ export async function writeAsset(
   const { place } = settings
   const checks = { ...writing, place, checkContent: unlessEdited(settings, built) }
   const replacements = await prepareFiles(file, contents, checks)
+  if (built.hiddenMap) {
+    const mapFile = hiddenMapFile(settings, publishedPath(built))
+    replacements.push(await prepareReplacement(mapFile, built.hiddenMap, writing))
+  }
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }
   await commitAll(replacements)

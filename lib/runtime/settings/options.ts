@@ -56,6 +56,12 @@ export interface LayeredOptions extends LayeredExtras {
    * maps. Default: `warn`; in precompile `error`, which publishes nothing.
    */
   missing?: 'ignore' | 'warn' | 'error' | undefined
+  /**
+   * The source maps that precompile makes of what it joins and minifies. `hidden`: they are in `source-maps` below
+   * `root`, for error trackers, and neither served nor named by a file. `true`: they are published beside the files,
+   * for everybody, with your sources. `false`: none. Default: `hidden`.
+   */
+  sourceMaps?: boolean | 'hidden' | undefined
 }
 
 /**

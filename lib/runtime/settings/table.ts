@@ -19,6 +19,7 @@ import {
   wholeNumber,
   withDefault,
   type Expectation,
+  type ExpectationOf,
   type SettingsOf
 } from '../check-options.ts'
 import { isDirectives } from '../http/cache-control.ts'
@@ -49,6 +50,11 @@ const onIn = (...names: readonly string[]) =>
 
 const isTextOrFalse = (value: unknown) => value === false || isText(value)
 
+const sourceMaps: ExpectationOf<boolean | 'hidden'> = {
+  expected: "'hidden', true or false",
+  holds: value => value === 'hidden' || typeof value === 'boolean'
+}
+
 export const LAYERED = {
   compile: onIn('development', 'test'),
   fingerprint: onIn('production'),
@@ -69,7 +75,8 @@ export const LAYERED = {
   },
   missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
     isPrecompile ? 'error' : 'warn'
-  )
+  ),
+  sourceMaps: withDefault(sourceMaps, 'hidden')
 } satisfies Record<keyof LayeredOptions, Expectation>
 
 export const MEMORY = {

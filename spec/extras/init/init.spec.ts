@@ -20,7 +20,7 @@ const ASSETS = words(`
   apps/web/assets/javascripts/app.js apps/web/assets/stylesheets/app.css
 `)
 const SERVE = 'SERVE_STATIC_ASSETS=true\n'
-const IGNORED = 'node_modules\npublic/assets\npublic/assets.json\n'
+const IGNORED = 'node_modules\npublic/assets\npublic/assets.json\nsource-maps\n'
 
 /** Every file below a directory, with its content. */
 function tree(root: string): Readonly<Record<string, string>> {
@@ -74,7 +74,7 @@ test('what init gives can be served, precompiled and verified as it is', async t
     t.is((await client.get(`/assets/${name}`)).status, 200, name)
   t.is((await run(root, 'precompile --quiet')).status, 0)
   // With two source maps.
-  t.is((await run(root, 'verify')).stdout, '6 assets, no problems\n')
+  t.is((await run(root, 'verify')).stdout, '4 assets, no problems\n')
 })
 
 test('init gives a TypeScript project a typed configuration, which an ES module imports', async t => {
@@ -123,12 +123,12 @@ test('init overwrites nothing, adds only missing lines, and a second run changes
     { path: 'assets.config.ts', action: 'keep' },
     { path: '.env.development', action: 'keep' },
     { path: '.env.test', action: 'add', lines: ['NODE_ENV=test', 'SERVE_STATIC_ASSETS=true'] },
-    { path: '.gitignore', action: 'add', lines: ['public/assets.json'] }
+    { path: '.gitignore', action: 'add', lines: ['public/assets.json', 'source-maps'] }
   ])
   const after = {
     ...own,
     '.env.test': `PORT=2\nNODE_ENV=test\n${SERVE}`,
-    '.gitignore': 'node_modules\r\n/public/assets/\r\npublic/assets.json\n'
+    '.gitignore': 'node_modules\r\n/public/assets/\r\npublic/assets.json\nsource-maps\n'
   }
   t.deepEqual(tree(root), after)
   await run(root, 'init')

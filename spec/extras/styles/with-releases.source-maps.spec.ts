@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { test } from '../../support/test.ts'
+import { clean } from '../../../lib/index.ts'
+import { placed, run, snapshot, targetOf } from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+
+test('clean removes the hidden source maps of the files that it removes, and no others', async t => {
+  const root = makeProject(t, placed({ 'app.css': 'a { color: red }', 'a.js': 'one()' }))
+  await run({ root, minify: true })
+  writeFiles(root, placed({ 'app.css': 'a { color: green }' }))
+  await run({ root, minify: true })
+  const maps = () => [...snapshot(join(root, 'source-maps')).keys()]
+  t.is(maps().length, 3)
+  await clean({ root }, { keep: 0, age: 0, dryRun: true })
+  t.is(maps().length, 3)
+  await clean({ root }, { keep: 0, age: 0 })
+  const left = ['/assets/a.js', '/assets/app.css'].map(name => `${targetOf(root, name)}.map`)
+  t.deepEqual(maps().toSorted(), left.map(path => path.slice(1)).toSorted())
+})

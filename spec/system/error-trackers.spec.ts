@@ -1,0 +1,71 @@
+// docs/error-trackers.md: its commands run, against a server that answers as Sentry's does.
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { precompile, verify } from '../../lib/index.ts'
+import { blocksLeft, readPage } from '../support/examples.ts'
+import { targetOf } from '../support/fingerprinted.ts'
+import { makeProject } from '../support/site.ts'
+import { test } from '../support/test.ts'
+
+const [upload] = readPage('docs/error-trackers.md').take('')
+const run = promisify(execFile)
+const SENTRY = resolve('spec/system/node_modules/.bin/sentry-cli')
+const files = {
+  'package.json': '{ "type": "module" }',
+  'apps/web/assets/app.ts': 'const greet = (name: string): void => console.log(name)\ngreet("Ann")'
+}
+
+async function makeTracker(t: Parameters<typeof makeProject>[0]) {
+  let isUploaded = false
+  const server = createServer(async (request, response) => {
+    const { url = '', method } = request
+    const body = Buffer.concat(await request.toArray()).toString('latin1')
+    response.setHeader('Content-Type', 'application/json')
+    const { port } = server.address() as AddressInfo
+    const limits = {
+      chunkSize: 2 ** 23,
+      chunksPerRequest: 64,
+      maxRequestSize: 2 ** 25,
+      concurrency: 1
+    }
+    const accept = ['release_files', 'sources', 'artifact_bundles', 'artifact_bundles_v2']
+    if (method === 'GET') {
+      const known = { ...limits, hashAlgorithm: 'sha1', compression: ['gzip'], accept }
+      response.end(JSON.stringify({ url: `http://127.0.0.1:${port}/upload/`, ...known }))
+    } else if (url.includes('assemble')) {
+      const { chunks } = JSON.parse(body) as { chunks: string[] }
+      const missing = { state: 'not_found', missingChunks: chunks }
+      response.end(JSON.stringify(isUploaded ? { state: 'ok', missingChunks: [] } : missing))
+    } else {
+      isUploaded = true
+      response.end('{}')
+    }
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  t.teardown(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('Sentry’s command matches each fingerprinted file with its hidden source map', async t => {
+  const root = makeProject(t, files)
+  await precompile({ root })
+  t.deepEqual(blocksLeft(), [])
+  const [, , ...words] = upload?.text.trim().split(' ') ?? []
+  const at = { SENTRY_URL: await makeTracker(t), SENTRY_ORG: 'us', SENTRY_PROJECT: 'shop' }
+  const env = { ...process.env, ...at, SENTRY_AUTH_TOKEN: 'token', SENTRY_LOG_LEVEL: 'error' }
+  const { stdout } = await run(SENTRY, words, { cwd: root, env, encoding: 'utf8' })
+  const target = targetOf(root, '/assets/app.js')
+  t.true(stdout.includes(`~${target} (sourcemap at ${basename(target)}.map)`), stdout)
+})
+
+test('what inject writes into a script fails verify', async t => {
+  const root = makeProject(t, files)
+  await precompile({ root })
+  t.deepEqual((await verify({ root })).problems, [])
+  await run(SENTRY, ['sourcemaps', 'inject', 'public', 'source-maps'], { cwd: root })
+  const { problems } = await verify({ root })
+  t.true(problems.length > 0)
+})
