@@ -21,7 +21,7 @@ const RUNTIME: Budgets = {
   'http-cache': 1460,
   settings: 1420,
   urls: 580,
-  serving: 2220,
+  serving: 2170,
   views: 960,
   app: 1370
 }

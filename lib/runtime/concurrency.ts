@@ -52,7 +52,7 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 
 export async function firstAnswer<Item, Answer>(
   items: readonly Item[],
-  ask: (item: Item) => Promise<Answer | undefined> | undefined
+  ask: (item: Item) => Promise<Answer | undefined> | Answer | undefined
 ): Promise<Answer | undefined> {
   for (const item of items) {
     const answer = await ask(item)

@@ -1,6 +1,7 @@
 // All directories that are served: `public`, each mount, and those of `ctx.sendFile`. A path is looked for in the mounts,
 // the longest URL path first, then in public.
 import { join } from 'node:path'
+import { firstAnswer } from '../concurrency.ts'
 import { futureRealpath } from '../files/at-start.ts'
 import { withoutCodingExtension } from '../files/codings.ts'
 import { DIGEST_PATTERN } from '../files/digest.ts'
@@ -22,12 +23,6 @@ import { ServedFiles } from './files.ts'
 import { hasOneSpelling, isBelow, wantedAt, type Wanted } from './request.ts'
 import type { CrossOrigin } from './variant.ts'
 
-interface ServedMount {
-  readonly files: ServedFiles
-  /** The endings that are tried in this order: nothing, then the extensions that a URL may lack. */
-  readonly endings: readonly string[]
-}
-
 const MAX_ROOTS = 100
 
 export class Directories {
@@ -35,7 +30,7 @@ export class Directories {
   readonly #settings: Settings
   readonly #filesOf: (directory: Directory) => ServedFiles
   readonly #roots = new Map<string, ServedFiles>()
-  readonly #mounts: ReadonlyMap<MountSettings, ServedMount>
+  readonly #mounts: ReadonlyMap<MountSettings, ServedFiles>
 
   constructor(
     settings: Settings,
@@ -58,12 +53,9 @@ export class Directories {
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
     // The dev server has the current files of the others.
     const served = mounts.filter(({ isServed }) => isServed)
-    this.#mounts = new Map(
-      served.map(mount => {
-        const files = this.#filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
-        return [mount, { files, endings: ['', ...mount.extensions] }]
-      })
-    )
+    const directoryOf = (mount: MountSettings) =>
+      mountDirectory(settings, mount, { isHidden, isHashed })
+    this.#mounts = new Map(served.map(mount => [mount, this.#filesOf(directoryOf(mount))]))
   }
 
   /**
@@ -72,12 +64,12 @@ export class Directories {
    */
   recall(rawPath: string, mounts: Settings['mounts']): Found | 'missing' {
     for (const mount of mounts) {
-      const served = this.#mounts.get(mount)
-      if (!served) continue
+      const files = this.#mounts.get(mount)
+      if (!files) continue
       // It may be redirected to its index file.
       if (rawPath === mount.urlPath) return undefined
-      for (const ending of served.endings) {
-        const known = served.files.recall(rawPath + ending)
+      for (const ending of mount.endings) {
+        const known = files.recall(rawPath + ending)
         if (known !== 'missing') return known
       }
     }
@@ -89,7 +81,8 @@ export class Directories {
   /** Finds the file in the first mount that has it. */
   findInMounts(wanted: Wanted): Promise<Found> | Found {
     const places = this.#placesOf(wanted)
-    return places.length === 0 ? undefined : findFirst(places)
+    if (places.length === 0) return undefined
+    return firstAnswer(places, ([files, placed]) => files.find(placed))
   }
 
   /** Tells whether a mount has the file, without reading it. */
@@ -118,22 +111,14 @@ export class Directories {
   /** Lists the mounts that may have a path, each with the file that it asks for there. */
   #placesOf(wanted: Wanted): (readonly [ServedFiles, Wanted])[] {
     return wanted.mounts.flatMap(mount => {
-      const { files, endings = [] } = this.#mounts.get(mount) ?? {}
+      const files = this.#mounts.get(mount)
       if (!files || wanted.path === mount.urlPath) return []
-      const rest = wanted.isFolder ? [mount.index ?? []].flat() : endings
+      const rest = wanted.isFolder ? [mount.index ?? []].flat() : mount.endings
       return rest.map(
         end => [files, { ...wanted, path: wanted.path + end, isFolder: false }] as const
       )
     })
   }
-}
-
-async function findFirst(places: readonly (readonly [ServedFiles, Wanted])[]): Promise<Found> {
-  for (const [files, wanted] of places) {
-    const file = await files.find(wanted)
-    if (file) return file
-  }
-  return undefined
 }
 
 /** Returns a check for these files, also compressed or spelled differently; undefined if there are none. */
@@ -187,7 +172,6 @@ export function publicDirectory(
   }
 }
 
-/** Tells whether the name of a decoded URL path contains a hash of the content. */
 export type IsHashed = (mount: MountSettings, path: string) => boolean
 
 /** Returns the Cache-Control of a single-page application's page: something else may be at its URL tomorrow. */

@@ -32,7 +32,8 @@ import {
   readVariant,
   Variant,
   withDigest,
-  type Bytes
+  type Bytes,
+  type Copies
 } from './variant.ts'
 
 /** The names of a directory with more are not remembered. */
@@ -148,10 +149,8 @@ export class ServedFiles {
     const now = performance.now()
     if (known.copiesTrustedUntil <= now && this.#mayHaveCopies(wanted)) {
       known.copiesTrustedUntil = now + this.#copiesTrust
-      const file = this.#file(wanted.path)
-      const names = await namesAround(file, this.#copiesTrust, stamp)
-      const copies = await findCopies(file, await this.#codingsBeside(wanted, names))
-      if (!isDeepStrictEqual(known.copies, copies)) return false
+      const names = await namesAround(this.#file(wanted.path), this.#copiesTrust, stamp)
+      if (!isDeepStrictEqual(known.copies, await this.#copiesBeside(wanted, names))) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
     return true
@@ -172,7 +171,10 @@ export class ServedFiles {
         this.open(wanted, each => each)
       )
       if (file && isCurrent()) this.#memory.set(this.#key(path), file)
-      if (!file && trust > 0 && !this.#isTopKnown) await this.#readTop(trust)
+      if (!file && trust > 0 && !this.#isTopKnown) {
+        const names = await namesUpTo(MAX_TOP, this.directory.place.dir)
+        this.#top = { names, until: performance.now() + trust * 1000 }
+      }
       return file ?? this.#drop(path)
     } finally {
       if (isCurrent()) this.#loads.delete(path)
@@ -186,9 +188,9 @@ export class ServedFiles {
     const { place } = directory
     const read = await readVariant('identity', opened, max)
     const names = await namesAround(read.file, this.#copiesTrust, read.stamp)
-    const codings = this.#mayHaveCopies(wanted) ? await this.#codingsBeside(wanted, names) : []
+    const copies = await this.#copiesBeside(wanted, names)
     const fingerprint = directory.fingerprintOf?.(wanted)
-    const identity = fingerprint || codings.length > 0 ? await withDigest(read, opened) : read
+    const identity = fingerprint || copies.size > 0 ? await withDigest(read, opened) : read
     const isVerified =
       fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
     const isDoubtful = fingerprint && !isVerified
@@ -197,15 +199,13 @@ export class ServedFiles {
     const at = { opened, place, path: wanted.path, plain: fingerprint?.name, names }
     const { around } = own
     const sent = around && (await this.#sender?.of(identity, { ...at, around }))
-    const copies = codings.length > 0 ? await readCopies(place, identity, codings, max) : []
-    const others = copies.flatMap(({ bytes }) => bytes ?? [])
+    const others = await readCopies(place, identity, copies, max)
     const selecting = [others.length > 0 ? 'Accept-Encoding' : [], sent?.vary ?? []].flat()
     const vary = [...new Set(selecting)].join(', ') || undefined
     const fields = { ...own, ofDeltas: sent?.ofDeltas, vary }
     const made = (bytes: Bytes) => new Variant(bytes, fields)
     const variants = [made(identity), ...others.map(made)] as const
-    const stamps = new Map(copies.map(({ coding, stamp }) => [coding, stamp]))
-    const found = { copies: stamps, isVerified, find: sent?.find }
+    const found = { copies, isVerified, find: sent?.find }
     return this.#served(wanted, variants, found, openedAt)
   }
 
@@ -263,12 +263,12 @@ export class ServedFiles {
     return !this.directory.isPublishedOnRequest?.(wanted)
   }
 
-  /** Returns the codings of the copies that are beside a file: by the names there, or else by asking for each. */
-  #codingsBeside(wanted: Wanted, names: Names | undefined): readonly Coding[] | Promise<Coding[]> {
-    const file = this.#file(wanted.path)
-    if (!names) return findCopies(file, CODINGS).then(found => [...found.keys()])
+  /** Finds the copies beside a file: those among the names there or, where these are not known, any. */
+  #copiesBeside(wanted: Wanted, names: Names | undefined): Promise<Copies> {
     const name = composed(basename(wanted.path))
-    return CODINGS.filter(({ extension }) => names.has(name + extension))
+    const mayBe = ({ extension }: Coding) => names?.has(name + extension) ?? true
+    const codings = this.#mayHaveCopies(wanted) ? CODINGS.filter(mayBe) : []
+    return findCopies(this.#file(wanted.path), codings)
   }
 
   get #isTopKnown(): boolean {
@@ -284,11 +284,6 @@ export class ServedFiles {
     // Publishing an asset may make that folder.
     const mayAppear = first === '' || first.includes('.') || first === this.directory.top
     return !mayAppear && this.#top?.names?.has(first) === false
-  }
-
-  async #readTop(trust: number): Promise<void> {
-    const names = await namesUpTo(MAX_TOP, this.directory.place.dir)
-    this.#top = { names, until: performance.now() + trust * 1000 }
   }
 
   #drop(path: string): undefined {

@@ -87,12 +87,9 @@ export function isOurs(path: string, settings: Settings, mounts?: Mounts): boole
   if (isUnder(path, settings.prefix)) return true
   if (settings.mounts.length === 0) return false
   const possible = mounts && hasOneSpelling(path) ? mounts : settings.mounts
-  return possible.some(({ urlPath }) => isInMount(path, urlPath))
-}
-
-/** A mount at `/` shares its paths with the routes: only a path with an extension belongs to a file. */
-function isInMount(raw: string, urlPath: string): boolean {
-  return urlPath === '' ? /\.[^./]+$/.test(raw) : isUnder(raw, urlPath)
+  // A mount at `/` shares its paths with the routes: only a path with an extension belongs to a file.
+  const isFile = /\.[^./]+$/.test(path)
+  return possible.some(({ urlPath }) => (urlPath === '' ? isFile : isUnder(path, urlPath)))
 }
 
 function isUnder(raw: string, urlPath: string): boolean {

@@ -102,7 +102,6 @@ async function sendOpened(
   return isSent || sendOpened(ctx, exit, opened, [offers[0]], status)
 }
 
-/** The response to a request, with its reason. */
 interface Answer {
   readonly chosen: Variant
   readonly response: PreparedResponse

@@ -34,7 +34,6 @@ import {
   type PreparedResponse
 } from './fields.ts'
 
-/** The variants of one file share these values. */
 export interface SharedFields {
   readonly type: string
   /** A type that middleware in front has set is kept, as koa-static keeps it. */
@@ -92,7 +91,9 @@ export class Variant implements Validators {
     this.body = bytes.body
     this.dictionary = bytes.dictionary
     this.etag = formatEtag(coding === 'identity' ? version : `${version}-${coding}`)
-    const date = shared.lastModified ?? lastModifiedOf(stamp)
+    const mtime = mtimeOf(stamp)
+    // An origin server must not send a date in the future (RFC 9110 section 8.8.2.1).
+    const date = shared.lastModified ?? (mtime > Date.now() ? undefined : mtime)
     this.lastModified = date && isModificationDate(date) ? date : undefined
     this.shared = shared
   }
@@ -177,12 +178,6 @@ export type Bytes = Pick<
 const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
 const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
 
-/** Returns undefined for a date in the future, which an origin server must not send (RFC 9110 section 8.8.2.1). */
-function lastModifiedOf(stamp: Stamp): number | undefined {
-  const mtime = mtimeOf(stamp)
-  return mtime > Date.now() ? undefined : mtime
-}
-
 /** Reads an open file; one of more than `maxBytes` stays on disk. */
 export async function readVariant(
   coding: string,
@@ -214,54 +209,32 @@ export async function withDigest(file: Bytes, opened: OpenFile): Promise<Bytes> 
 export type Copies = ReadonlyMap<Coding, Stamp>
 
 export async function findCopies(file: string, codings: readonly Coding[]): Promise<Copies> {
-  const found = await Promise.all(codings.map(coding => findCopy(file, coding)))
-  return new Map(found.flatMap(copy => (copy ? [[copy.coding, copy.stamp]] : [])))
+  const found = codings.map(async coding => {
+    const copy = await statOf(file + coding.extension)
+    return copy?.isFile() && copy.size > 0n ? [[coding, stampOf(copy)] as const] : []
+  })
+  return new Map((await Promise.all(found)).flat())
 }
 
-async function findCopy(file: string, coding: Coding) {
-  const copy = await statOf(file + coding.extension)
-  return copy?.isFile() && copy.size > 0n ? unsent(coding, copy) : undefined
-}
-
-const unsent = (coding: Coding, stats: Stamp) => ({
-  coding,
-  stamp: stampOf(stats),
-  bytes: undefined
-})
-
-/**
- * Reads the copies that are there: those that expand to the same bytes have bytes to send. They are compared each time
- * they are loaded.
- */
+/** Reads the copies that expand to the same bytes. They are compared each time they are loaded. */
 export async function readCopies(
   place: Boundary,
-  original: Bytes,
-  codings: readonly Coding[],
+  { file: original, digest, size }: Bytes,
+  copies: Copies,
   maxBytes: number
-) {
-  const read = codings.map(async coding => {
-    const file = original.file + coding.extension
-    const copy = withFile(file, opened => readCopy(place, original, coding, opened, maxBytes))
-    // One that may not be read is there as well.
-    return (await ifReadable(file, copy)) ?? findCopy(original.file, coding)
+): Promise<Bytes[]> {
+  if (digest === undefined) return []
+  const read = Array.from(copies.keys(), async coding => {
+    const file = original + coding.extension
+    const copy = withFile(file, async opened => {
+      if (!(await isInPlace(place)(opened))) return undefined
+      const bytes = await readVariant(coding.name, opened, maxBytes)
+      const compared = bytes.body ?? (() => streamOf(opened))
+      return (await compareCopy({ size, digest }, compared, coding)) === 'equal' ? bytes : undefined
+    })
+    return (await ifReadable(file, copy)) ?? []
   })
-  return (await Promise.all(read)).filter(copy => copy !== undefined)
-}
-
-async function readCopy(
-  place: Boundary,
-  { digest, size }: Bytes,
-  coding: Coding,
-  opened: OpenFile,
-  maxBytes: number
-) {
-  const { stats } = opened
-  if (stats.size === 0n) return undefined
-  if (digest === undefined || !(await isInPlace(place)(opened))) return unsent(coding, stats)
-  const bytes = await readVariant(coding.name, opened, maxBytes)
-  const compared = bytes.body ?? (() => streamOf(opened))
-  const isEqual = (await compareCopy({ size, digest }, compared, coding)) === 'equal'
-  return isEqual ? { coding, stamp: bytes.stamp, bytes } : unsent(coding, stats)
+  return (await Promise.all(read)).flat()
 }
 
 // The ETag of a file that stays on disk is made of its bytes, size and mtime. It is the same on every replica, after a

@@ -89,8 +89,8 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     headers: headersByPath(options.headers, place),
     exclude: options.exclude === undefined ? undefined : [options.exclude].flat(),
     index: options.index,
-    /** The extensions that a URL may lack, with their dots. */
-    extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
+    /** The endings that are tried in this order: nothing, then the extensions that a URL may lack. */
+    endings: Object.freeze(['', ...(options.extensions ?? []).map(withDot)]),
     /** The file of `fallback`, below the directory; undefined for none. */
     fallback: page === false ? undefined : shell,
     /** The function that makes the page of `fallback`; it replaces the file. */
