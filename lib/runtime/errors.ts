@@ -66,6 +66,14 @@ export class AssetError extends Error {
   }
 }
 
+/** Gives an AssetError to a function, in place of what failed with it; anything else is thrown again. */
+export const ifAssetError =
+  <T>(use: (error: AssetError) => T) =>
+  (error: unknown): T => {
+    if (error instanceof AssetError) return use(error)
+    throw error
+  }
+
 export const helpAt = (place: string): string => `node_modules/koa-fresh-assets/docs/${place}`
 
 const loggedInFull = new Set<string>()

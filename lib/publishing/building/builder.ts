@@ -1,7 +1,7 @@
 // Builds all assets at once: reads and compiles their sources, and gives references the URLs of the assets they lead
 // to.
 import { inParallel, once } from '../../runtime/concurrency.ts'
-import { AssetError } from '../../runtime/errors.ts'
+import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
 import { hasSameInputs, lookBefore } from '../sources/observation.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
@@ -128,10 +128,8 @@ export class Builder {
       this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
     const mentions = isAsked ? await this.#mentions() : []
     for (const bundler of failures.length === 0 ? bundlers : []) {
-      const reported = await bundler.join(nodes, mentions).catch((error: unknown) => {
-        if (!(error instanceof AssetError)) throw error
-        return { errors: [error], warnings: [] }
-      })
+      const failed = ifAssetError(error => ({ errors: [error], warnings: [] }))
+      const reported = await bundler.join(nodes, mentions).catch(failed)
       reported?.warnings.forEach(warn)
       failures.push(...(reported?.errors ?? []).map(error => ({ path: '', error })))
     }
@@ -145,10 +143,8 @@ export class Builder {
     let done = 0
     const draftOne = async (place: Listed) => {
       const { path } = place
-      const draft = await this.#draft(place).catch((error: unknown) => {
-        if (!(error instanceof AssetError)) throw error
-        failures.push({ path, error })
-      })
+      const failed = ifAssetError(error => void failures.push({ path, error }))
+      const draft = await this.#draft(place).catch(failed)
       onProgress?.(++done, places.length, path)
       return draft ?? []
     }

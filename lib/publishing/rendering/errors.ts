@@ -2,7 +2,7 @@
 // them.
 import { isBuiltin } from 'node:module'
 import { dirname, join, basename, posix } from 'node:path'
-import { AssetError } from '../../runtime/errors.ts'
+import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
@@ -39,7 +39,8 @@ export async function referenceErrors(
   const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
   const places = await placesOf(referrer, lost)
   const files = [source.file, ...text.dependencies]
-  const listed = lost.length > 0 ? await list().catch(noneIfUnusable) : []
+  // Pages and precompile report a package that cannot be published.
+  const listed = lost.length > 0 ? await list().catch(ifAssetError(() => [])) : []
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
       const { path, file } = reference
@@ -104,12 +105,6 @@ export async function typeErrors(
       return errorAt(places[at], `imports '${path}', which browsers refuse${what}: ${remedy}`)
     })
   )
-}
-
-/** Ignores a package that cannot be published: pages and precompile report it. */
-function noneIfUnusable(error: unknown): [] {
-  if (!(error instanceof AssetError)) throw error
-  return []
 }
 
 function errorAt(place: string | undefined, message: string): AssetError {
