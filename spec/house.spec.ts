@@ -36,7 +36,7 @@ const PUBLISHING: Budgets = {
   cli: 640
 }
 const EXTRA: Budgets = {
-  deltas: 840,
+  deltas: 830,
   init: 450,
   inspector: 850,
   'kept-index': 140,

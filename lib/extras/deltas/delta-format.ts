@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { unzstd, ZSTD, zstd } from '../../runtime/files/codings.ts'
 import { DIGEST_PATTERN, digestOf } from '../../runtime/files/digest.ts'
 import { errorCode } from '../../runtime/files/disk.ts'
+import { withoutHash } from '../../runtime/urls/spelling.ts'
 
 const MIB = 1024 * 1024
 /** A larger file has no deltas, and is not used as a dictionary. */
@@ -27,6 +28,12 @@ export function deltaExtension(digest: string): `.${string}` {
 }
 
 const DELTA = new RegExp(`^(.*)\\.(${DIGEST_PATTERN})\\.dcz$`, 's')
+
+/** Returns the key that all versions of a built file share; undefined for a path without a hash. */
+export function versionKey(path: string): string | undefined {
+  const without = withoutHash(`/${path}`)
+  return without && `${without.before}*${without.after}`
+}
 
 /** Returns the name of the file beside a delta, and the digest of its dictionary; undefined for another file. */
 export function splitDelta(path: string): { name: string; digest: string } | undefined {

@@ -8,7 +8,6 @@ import {
   canonicalSegments,
   encodePath,
   splitFingerprint,
-  withoutHash,
   type Fingerprinted
 } from '../../runtime/urls/spelling.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
@@ -106,12 +105,6 @@ export async function listPublished(settings: Settings) {
     /** The deltas by the path of their original. */
     deltas: named(splitDelta)
   }
-}
-
-/** Returns the key that all versions of a built file share; undefined for a path without a hash. */
-export function versionKey(path: string): string | undefined {
-  const without = withoutHash(`/${path}`)
-  return without && `${without.before}*${without.after}`
 }
 
 /** Does what `Map.groupBy` does, which Node 20 lacks. An item whose key is undefined is left out. */

@@ -11,13 +11,14 @@ import {
   leadsTo,
   MAX_DELTA_BYTES,
   SEAL_BYTES,
-  splitDelta
+  splitDelta,
+  versionKey
 } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
 import { readInPlace } from '../../runtime/files/containment.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { isOwnPage, weightsIn } from '../../runtime/http/requests.ts'
-import { withFingerprint, withoutHash, type WithoutHash } from '../../runtime/urls/spelling.ts'
+import { withFingerprint, type WithoutHash } from '../../runtime/urls/spelling.ts'
 import type { Sender, Sent } from '../../runtime/serving/file.ts'
 import { withDigest, type Bytes } from '../../runtime/serving/variant.ts'
 import { composed } from '../../runtime/files/paths.ts'
@@ -121,9 +122,10 @@ async function isRight(
   const { file, size } = target
   if (!isSealedDelta(bytes, dictionary, digest)) return false
   if (!(await canMakeDeltas())) return true
+  const key = versionKey(basename(file))
   const versions = plain
     ? [basename(withFingerprint(plain, digestOfHash(dictionary)))]
-    : await otherVersions(file)
+    : (await namesIn(dirname(file))).filter(name => key !== undefined && versionKey(name) === key)
   for (const version of versions) {
     const old = await readInPlace(place, join(dirname(file), version), MAX_DELTA_BYTES)
     if (typeof old !== 'object') continue
@@ -131,15 +133,6 @@ async function isRight(
     if (isDictionary) return leadsTo(bytes, old.bytes, digest, size)
   }
   return false
-}
-
-/** Finds files that differ from a bundler's file only in the hash. */
-async function otherVersions(file: string): Promise<readonly string[]> {
-  const key = withoutHash(`/${basename(file)}`)
-  return (await namesIn(dirname(file))).filter(name => {
-    const other = withoutHash(`/${name}`)
-    return other && other.before === key?.before && other.after === key.after
-  })
 }
 
 // The fields of Compression Dictionary Transport: the dictionary that a request offers, and the requests for which a

@@ -11,7 +11,8 @@ import {
   makeDelta,
   MAX_DELTA_BYTES,
   SEAL_BYTES,
-  splitDelta
+  splitDelta,
+  versionKey
 } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
@@ -31,7 +32,6 @@ import {
   groupBy,
   listPublished,
   openDirectory,
-  versionKey,
   type BuiltDirectory,
   type PublishedFile
 } from './directory.ts'
@@ -91,16 +91,13 @@ export function deltaWriter(
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
       const target = { file, bytes, smallest, beside: intact, keepsOthers: false, unsaved }
-      sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
+      // The version that pages name now comes in front of the others, the newest first.
+      const ordered = await sortedBy(earlier, (version, stats) =>
+        encodePath(version.path) === last ? -Infinity : -Number(stats?.ctimeNs ?? 0n)
+      )
+      sizes.push(...(await updateDeltas(target, place, ordered)))
     }
   }
-}
-
-/** Puts the version that pages name now in front of the others, the newest first. */
-function newestFirst(versions: readonly PublishedFile[], current: string | undefined) {
-  return sortedBy(versions, ({ path }, stats) =>
-    encodePath(path) === current ? -Infinity : -Number(stats?.ctimeNs ?? 0n)
-  )
 }
 
 /**

@@ -141,7 +141,12 @@ export async function compress(
       }
       onProgress?.({ done: ++done, total: candidates.length, path })
     }
-    const compressAny = (path: string) => compressOne(path).catch(rethrowAsCompressError(path))
+    // A failed system call gets an error that names the file.
+    const compressAny = (path: string) =>
+      compressOne(path).catch((error: unknown) => {
+        if (errorCode(error) === undefined || error instanceof AssetError) throw error
+        throw failed(`cannot compress ${path}: ${reasonOf(error)}`, error)
+      })
     await inParallel(candidates, CONCURRENCY, compressAny, signal)
     return writer.report()
   })
@@ -179,12 +184,6 @@ function reportOn(coding: Coding, copies: readonly Copied[]): CodingReport {
     written: all.filter(({ change }) => change === 'written').length,
     removed: all.filter(({ change }) => change === 'removed').length
   }
-}
-
-/** A failed system call gets an error that names the file. */
-const rethrowAsCompressError = (path: string) => (error: unknown) => {
-  if (errorCode(error) === undefined || error instanceof AssetError) throw error
-  throw failed(`cannot compress ${path}: ${reasonOf(error)}`, error)
 }
 
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
