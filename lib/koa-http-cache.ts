@@ -108,7 +108,11 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (state.decision !== undefined) respond(ctx, state, state.decision)
   // Code that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request.
   else if (state.isReadAsBoolean && ctx.status === 304 && !ctx.request.fresh)
-    throw takenForBoolean()
+    throw new Error(
+      'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
+        'validator: write await ctx.fresh(…) in a route, or read ctx.request.fresh; if it is a middleware, register it ' +
+        '(koa-conditional-get, koa-static-cache) before koaHttpCache'
+    )
   const { statusCode } = ctx.res
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 400 && state.decision === undefined) {
@@ -126,21 +130,10 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
-  if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
+  // Served files have already been compared with the request, and a 404 behind this middleware may become a file.
+  const mayCallFresh = ctx.status === 200 && !ctx.res.hasHeader('Accept-Ranges')
+  if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
-}
-
-function takenForBoolean(): Error {
-  return new Error(
-    'code behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has no matching ' +
-      'validator: write await ctx.fresh(…) in a route, or read ctx.request.fresh; if it is a middleware, register it ' +
-      '(koa-conditional-get, koa-static-cache) before koaHttpCache'
-  )
-}
-
-// Served files have already been compared with the request, and a 404 behind this middleware may become a file.
-function mayCallFresh(ctx: Context): boolean {
-  return ctx.status === 200 && !ctx.res.hasHeader('Accept-Ranges')
 }
 
 /** Koa destroys a Node.js stream when another body replaces it, but not a web stream. */

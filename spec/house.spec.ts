@@ -18,12 +18,12 @@ const RUNTIME: Budgets = {
   ground: 650,
   http: 620,
   files: 1280,
-  'http-cache': 1460,
+  'http-cache': 1450,
   settings: 1420,
   urls: 580,
   serving: 2170,
   views: 960,
-  app: 1370
+  app: 1360
 }
 const PUBLISHING: Budgets = {
   writing: 540,

@@ -13,25 +13,22 @@ export async function detailsIn(
   content: Content,
   asset?: AppSource
 ): Promise<Details> {
-  const all = extras.filter(({ details }) => details?.isFor(name))
-  if (all.length === 0) return {}
-  const head = await headOf(content)
-  const file = asset?.source.file ?? name
-  const apps = asset ? [asset.app] : []
-  const found = all.map(async ({ details }) => (await details?.load(apps))?.(head, file, asset))
-  return Object.assign({}, ...(await Promise.all(found))) as Details
+  const asked = extras.filter(({ details }) => details?.isFor(name))
+  if (asked.length === 0) return {}
+  const readerOf = await loadDetails({ extras: asked, apps: asset ? [asset.app] : [] })
+  return readerOf(name, asset)?.(await headOf(content), asset?.source.file ?? name) ?? {}
 }
 
 /** Returns what reads the details of a file; undefined for a file that has none. */
 export type DetailsReader = (name: string, asset?: AppSource) => ReadDetails | undefined
 
 /** Loads the code that reads details in advance, for callers that cannot wait. */
-export async function loadDetails(project: Project): Promise<DetailsReader> {
+export async function loadDetails({
+  extras,
+  apps
+}: Pick<Project, 'extras' | 'apps'>): Promise<DetailsReader> {
   const loaded = await Promise.all(
-    project.extras.map(async ({ details }) => ({
-      details,
-      read: await details?.load(project.apps)
-    }))
+    extras.map(async ({ details }) => ({ details, read: await details?.load(apps) }))
   )
   return (name, asset) => {
     const all = loaded.flatMap(({ details, read }) => (details?.isFor(name) && read) || [])

@@ -23,13 +23,10 @@ const MAX_ATTEMPTS = 5
 export class Pipeline {
   readonly settings: Project
   readonly directories: Directories
-  /** The running parts of the extras. */
   readonly running: readonly Running[]
   /** The error of a manifest that is needed and missing or broken: no server starts with one. */
   failure: AssetError | undefined
-  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
   recall: Directories['recall']
-  /** Warns of the probable reason for a 404. */
   readonly reportMissing = missingReport(this)
   /** Loads publishing on request, whether or not an app needs it. */
   readonly load = once(() => this.#load())
@@ -41,12 +38,14 @@ export class Pipeline {
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
   readonly warn: (message: string) => void
   readonly #precompiled: ReloadedNames | undefined
-  /** The dependencies of the URLs in pages. */
   #dependencies: readonly PageDependency[] = []
   /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
   #isReady = false
-  readonly #loadRooms = once(() => this.#loadThoseOfRequests())
+  readonly #loadRooms = once(async () => {
+    // These are imported one after the other, as Jest needs it.
+    for (const { load } of this.running) await load?.()
+  })
   readonly #start = once(async () => {
     if (this.#publishes) await this.load()
     else {
@@ -104,11 +103,6 @@ export class Pipeline {
     return this.#isReady ? undefined : this.#start()
   }
 
-  /** These are imported one after the other, as Jest needs it. */
-  async #loadThoseOfRequests(): Promise<void> {
-    for (const { load } of this.running) await load?.()
-  }
-
   async #load(): Promise<void> {
     await this.#loadRooms()
     const { makeOnRequest } = await import('../../publishing/building/on-request.ts')
@@ -134,7 +128,7 @@ export class Pipeline {
       ...(onRequest?.dependencies ?? [])
     ]
     const addresses = makeAddresses(this)
-    this.addressesOf = app => addresses.get(app) ?? throwUnloaded()
+    this.addressesOf = app => addresses.get(app) as Addresses
     this.viewHelpers = makeViewHelpers(
       {
         ...settings,
@@ -160,7 +154,6 @@ export class Pipeline {
     return work && Promise.all(work)
   }
 
-  /** A text that changes with any URL in pages. */
   get version(): string {
     let version = ''
     for (const each of this.#dependencies) {
@@ -174,7 +167,6 @@ export class Pipeline {
     return this.running.find(({ watch }) => watch)?.watch
   }
 
-  /** Returns the names of an app with fingerprints. */
   namesOf(app: AppSettings): Names | undefined {
     if (!app.fingerprint) return undefined
     return app.compile ? this.onRequest?.names(app) : this.#precompiled?.current
@@ -215,10 +207,7 @@ export class Pipeline {
     }
   }
 
-  /**
-   * Returns the publication of a plain path since a moment.
-   * @param start the moment, by `performance.now()`
-   */
+  /** @param start a moment by `performance.now()`: an older publication does not count */
   since(start: number, { path }: Wanted): Publication | undefined {
     const published = this.onRequest?.indexed(path)?.published
     return published && published.at >= start ? published : undefined
@@ -280,8 +269,4 @@ async function failureOf(work: () => Promise<void>): Promise<unknown> {
   } catch (error) {
     return error
   }
-}
-
-function throwUnloaded(): never {
-  throw new Error('the pipeline has not been loaded')
 }

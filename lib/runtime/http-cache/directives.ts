@@ -93,7 +93,9 @@ const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
 const NAMES = [...FLAGS, ...SECONDS]
-const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(camelCase)
+const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(name =>
+  name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
+)
 // A comma that is followed by an even number of quotes is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
@@ -210,8 +212,4 @@ function readExtensions({ values }: Directives, extensions: unknown): void {
 /** Turns `mustRevalidate` and `must_revalidate` into `must-revalidate`. */
 function canonical(name: string): string {
   return name.replaceAll('_', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
-}
-
-function camelCase(name: string): string {
-  return name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
 }

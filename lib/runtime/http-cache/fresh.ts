@@ -132,19 +132,15 @@ export function validatorsOf(given: FreshValidators, version: string | undefined
   const { etag, lastModified, last_modified, weak } = asState(given)
   const date = lastModified ?? last_modified
   const time = date == null ? undefined : checkedTime(date)
-  const identity = etag ?? (version === undefined ? undefined : identityOf(time))
+  // A date of whole seconds, as some databases have it, may stand for several edits until its second is over (RFC 9110
+  // section 8.8.2.2).
+  const isShared = time !== undefined && time === truncated(time) && Date.now() - time < 1000
+  const identity = etag ?? (version === undefined || isShared ? undefined : time)
   const tag = identity === undefined ? undefined : tagOf(identity, weak)
   return {
     etag: tag === undefined || version === undefined ? tag : withVersion(tag, version),
     lastModified: time === undefined ? undefined : truncated(time)
   }
-}
-
-// A date of whole seconds, as some databases have it, may stand for several edits until its second is over (RFC 9110
-// section 8.8.2.2).
-function identityOf(time: number | undefined): number | undefined {
-  const isShared = time !== undefined && time === truncated(time) && Date.now() - time < 1000
-  return isShared ? undefined : time
 }
 
 function asState(given: Exclude<FreshValidators, null>): ResourceState {

@@ -168,11 +168,10 @@ export class RequestState {
   ): Decision | undefined {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
-    const { lastModified } = validators
-    const sent =
-      lastModified === undefined || maySend(lastModified)
-        ? validators
-        : { ...validators, lastModified: undefined }
+    const { lastModified: date } = validators
+    // An origin server must not send a date in the future (RFC 9110 section 8.8.2.1).
+    const maySend = date === undefined || (date <= Date.now() && isModificationDate(date))
+    const sent = maySend ? validators : { ...validators, lastModified: undefined }
     if (reads) {
       if (sent !== validators) this.ctx.remove('Last-Modified')
       this.setValidators(sent)
@@ -238,11 +237,6 @@ function isStatusSet({ response }: Context): boolean {
 /** Koa responds 404 where a route sets neither a body nor a status. */
 export function isUntouched(ctx: Context): boolean {
   return ctx.body == null && !isStatusSet(ctx)
-}
-
-// An origin server must not send a date in the future (RFC 9110 section 8.8.2.1).
-function maySend(time: number): boolean {
-  return time <= Date.now() && isModificationDate(time)
 }
 
 // ES modules and CommonJS of a release share the symbol, because a process may load both.

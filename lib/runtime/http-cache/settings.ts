@@ -20,7 +20,6 @@ import {
   readSeconds,
   type CacheDirective,
   type CachingFields,
-  type HeaderField,
   type Lifetime
 } from './directives.ts'
 
@@ -156,19 +155,16 @@ function settleDefaults({
   const credentials = ['Authorization', ...(named || [])]
   // A wrong directive throws here, at start, instead of in every request.
   const first = at(Date.now())
+  const last = first.fields.at(-1)
+  // Without Expires, which an HTTP/1.0 cache obeys while it ignores `private`. Targeted directives do not apply to
+  // the visitor's own cache.
+  const value = personalCacheControl(last?.name === 'Cache-Control' ? last.value : '')
   return Object.freeze({
     at: seconds === undefined ? () => first : at,
-    personal: { ...first, fields: [personalField(first.fields.at(-1))] },
+    personal: { ...first, fields: [{ name: 'Cache-Control', value }] },
     credentials,
     vary: named === false ? [] : credentials
   })
-}
-
-// Without Expires, which an HTTP/1.0 cache obeys while it ignores `private`. Targeted directives do not apply to
-// the visitor's own cache.
-function personalField(field: HeaderField | undefined): HeaderField {
-  const value = field?.name === 'Cache-Control' ? field.value : ''
-  return { name: 'Cache-Control', value: personalCacheControl(value) }
 }
 
 function settleVersion(version: KoaHttpCacheOptions['version']) {

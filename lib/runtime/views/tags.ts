@@ -85,7 +85,11 @@ export function tagHelpers(view: AppView) {
      */
     favicon: ((name = 'favicon.ico', options: MountChoice & Attributes = {}) => {
       const { mount, ...attributes } = options
-      return faviconTag(urlOf(name, { mount }).url, name, readAttributes(attributes))
+      const { url: href } = urlOf(name, { mount })
+      // Browsers know an .ico by this name; the registered one is image/vnd.microsoft.icon.
+      const type = /\.ico$/i.test(withoutQuery(name)) ? undefined : mediaType(name)
+      const builtIn = { href, rel: 'shortcut icon', type: type ?? 'image/x-icon' }
+      return openTag('link', builtIn, readAttributes(attributes), { href })
     }) as Favicon
   } as const
 }
@@ -123,13 +127,6 @@ function importLinks(
   // The nonce differs from page to page.
   const end = `${writeAttribute('nonce', nonce)}>`
   return links.map(link => link.slice(0, -1) + end)
-}
-
-function faviconTag(href: string, name: string, given: Attributes): string {
-  // Browsers know an .ico by this name; the registered one is image/vnd.microsoft.icon.
-  const type = /\.ico$/i.test(withoutQuery(name)) ? undefined : mediaType(name)
-  const builtIn = { href, rel: 'shortcut icon', type: type ?? 'image/x-icon' }
-  return openTag('link', builtIn, given, { href })
 }
 
 const BUILT_IN = {
