@@ -110,9 +110,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   return compose([unstored, helpers])
 }
 
-/**
- * These are imported one after the other: Jest's ES modules fail when two imports that share a module run at once.
- */
+/** These are imported one by one: Jest's ES modules fail when two imports that share a module run at once. */
 async function beginDevelopment(pipeline: Pipeline): Promise<void> {
   const warn = warnOnce()
   tellRefusals(warn)

@@ -23,13 +23,13 @@ const RUNTIME: Budgets = {
   urls: 580,
   serving: 2170,
   views: 960,
-  app: 1360
+  app: 1310
 }
 const PUBLISHING: Budgets = {
   writing: 540,
   compilers: 570,
   references: 330,
-  sources: 1040,
+  sources: 1030,
   rendering: 870,
   building: 1500,
   'error-page': 120,
@@ -44,7 +44,7 @@ const EXTRA: Budgets = {
   media: 570,
   modules: 2290,
   names: 600,
-  releases: 1500,
+  releases: 1490,
   routes: 400,
   styles: 820,
   telling: 990,

@@ -8,7 +8,6 @@ import type { Settings } from '../runtime/settings/settings.ts'
 import { thirdParty } from '../runtime/settings/third-party.ts'
 import { isInside, pathFrom, withSlashes } from '../runtime/files/paths.ts'
 
-/** @param type the media type of the response */
 export async function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text') {
   const report = await errorReport(error, settings)
   if (type === 'text') return `${Object.values(report).filter(Boolean).join('\n\n')}\n`
@@ -64,7 +63,6 @@ export async function errorReport(error: AssetError, settings: Settings): Promis
   }
 }
 
-/** A single line gets its number, and a caret below it. */
 function numbered(excerpt: string, line: number | undefined, column: number | undefined): string {
   const text = excerpt.replaceAll('\r\n', '\n').replace(/\n+$/, '')
   if (text === '' || text.includes('\n') || line === undefined) return text

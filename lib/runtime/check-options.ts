@@ -109,7 +109,6 @@ export function wholeNumber(unit: string, least = 0): ExpectationOf<number> {
   }
 }
 
-/** @param fallback the default, or a function that chooses one */
 export function withDefault<Value extends string | number | boolean, Situation = unknown>(
   expectation: ExpectationOf<Value>,
   fallback: NoInfer<Value> | ((situation: Situation) => NoInfer<Value>)
@@ -178,7 +177,6 @@ function checkOption(value: unknown, rule: Expectation, name: string, place: str
   if (each) for (const [key, item] of Object.entries(value)) checkOption(item, each, key, inside)
 }
 
-/** @throws TypeError for a wrong value */
 export function checked<Value>(
   value: unknown,
   { expected, holds }: ExpectationOf<Value>,

@@ -81,7 +81,6 @@ async function filesBelow(
 export interface PublishedFile {
   /** The decoded URL path. */
   readonly path: string
-  /** The absolute path. */
   readonly file: string
   /** The path without the fingerprint; for a delta, that of its original. */
   readonly base: string
@@ -100,9 +99,7 @@ export async function listPublished(settings: Settings) {
     return groupBy(found, ({ base }) => base)
   }
   return {
-    /** The files by their path without the fingerprint. */
     versions: named(splitFingerprint),
-    /** The deltas by the path of their original. */
     deltas: named(splitDelta)
   }
 }

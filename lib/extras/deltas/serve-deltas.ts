@@ -90,7 +90,6 @@ function dictionariesAmong(names: Names): Dictionaries {
   return dictionaries
 }
 
-/** A file that a delta leads to. */
 interface Target extends Pick<SentFrom, 'place' | 'plain'> {
   readonly target: Bytes
   readonly digest: string

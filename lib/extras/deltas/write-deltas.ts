@@ -154,7 +154,6 @@ async function sortedBy<T extends { readonly file: string }>(
 
 /** A file that deltas lead to. */
 interface DeltaTarget {
-  /** The absolute path. */
   readonly file: string
   readonly bytes: Uint8Array
   /** The size of its smallest other representation, in bytes. */

@@ -31,7 +31,6 @@ export const media: Extra = {
   }
 }
 
-/** Tells whether the option `inline` names a source. */
 export function isInlined({ app, source: { name, compiler, directory } }: AppSource): boolean {
   if (app.inline === undefined || compiler || !/\.svg$/i.test(name)) return false
   const isOwn = app.sources.some(({ dir }) => dir === directory)

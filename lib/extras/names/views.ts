@@ -126,7 +126,6 @@ export function literalNames(text: string): LiteralName[] {
   return found
 }
 
-/** Views are usually in one of these folders. */
 const PLACES = ['views', 'templates', 'src/views', 'src/templates']
 const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
 

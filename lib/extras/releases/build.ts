@@ -19,7 +19,6 @@ const USUAL = [
 
 /** The manifest in a build names these. */
 export interface BuildFiles extends Pick<Bundle, 'paths' | 'hashed'> {
-  /** The absolute path of the manifest. */
   readonly manifest: string
 }
 

@@ -131,10 +131,7 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
   }
 }
 
-/**
- * Returns the versions that `precompile` made, each with the time in milliseconds when it was written or dropped from
- * the manifest. A current one is the newest.
- */
+/** Returns the versions of `precompile`, each with its change time in milliseconds. A current one is the newest. */
 async function withTimes(versions: readonly PublishedFile[], current: ReadonlySet<string>) {
   const times = new Map<PublishedFile, number>()
   for (const version of versions) {

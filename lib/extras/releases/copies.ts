@@ -62,7 +62,6 @@ async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles) {
   return missing.flat()
 }
 
-/** Checks the files that `keep` has brought, and their list. */
 async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<Problem[]> {
   try {
     if (build) await requireList(built, build)
@@ -126,7 +125,6 @@ export const originalOf = (path: string) => splitDelta(path)?.name ?? withoutCod
 
 interface Checked {
   readonly path: string
-  /** The fault, to be read after the path: `is missing`. */
   readonly message: string | undefined
   /** This Node lacks the coding. */
   readonly isUnread?: boolean

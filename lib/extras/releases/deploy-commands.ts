@@ -75,7 +75,6 @@ function copiesText({ copies, unread }: Omit<CheckedCopies, 'problems'>): string
   return unread > 0 ? `${total} (${isUnread})` : total
 }
 
-/** Every command that keeps earlier files has these options. */
 export const LIMIT_OPTIONS = {
   keep: { value: 'N', description: `versions or earlier builds to keep; default: ${KEEP}` },
   age: { value: 'D', description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}` }
@@ -124,7 +123,6 @@ more than 7 days (--age) ago. No configuration is needed for that.`,
   }
 }
 
-/** @returns the exit status */
 async function report(output: Output, cleaning: Promise<CleanReport>): Promise<number> {
   const done = await cleaning
   const { removed, bytes, kept, dryRun } = done

@@ -100,10 +100,7 @@ async function mayStay(file: string, listed: KeptFiles, from: BuiltDirectory, to
   return listed.has(file) || (from.files.has(file) && sameBytes(source, target))
 }
 
-/**
- * Adds the digest of a file's bytes when it was first kept, or else in the earlier build, and tells whether the new
- * build has these bytes.
- */
+/** Adds the digest of when a file was first kept, or of the earlier build; tells whether the new one has these bytes. */
 async function compared([file, entry]: Entry, from: BuiltDirectory, to: BuiltDirectory) {
   const digestIn = async ({ path, files }: BuiltDirectory) =>
     files.has(file) ? digestOfFile(join(path, file)) : undefined

@@ -17,7 +17,6 @@ import { findNone, helpersOf } from './entry.ts'
 const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
-/** A mount that has entries. */
 interface Mount {
   readonly settings: MountSettings
   readonly build: MountedBuild | undefined
@@ -129,7 +128,6 @@ class Bundles implements Running, MountAssets {
     })
   }
 
-  /** Returns the names that exist, as far as they are known. */
   known(): KnownNames {
     const sources = this.#sourcesAt()
     return {
@@ -187,7 +185,6 @@ class Bundles implements Running, MountAssets {
   }
 }
 
-/** Hands requests to the dev servers in this process. */
 function responderOf({ base, mounts }: Project): Running['responderAt'] {
   const inProcess = mounts.filter(({ dev }) => typeof dev === 'object')
   if (inProcess.length === 0) return undefined

@@ -16,7 +16,6 @@ export interface KeptFile {
 /** Kept files are known by their paths below the directory. */
 export type KeptFiles = ReadonlyMap<string, KeptFile>
 
-/** @param dir is the directory of the build */
 export const keptListIn = (dir: string) => join(dir, '.koa-fresh-assets-kept.json')
 
 /** @throws AssetError with the code `manifest-broken` for anything but a list */

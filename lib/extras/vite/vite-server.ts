@@ -5,7 +5,6 @@ import { isRecord, isText } from '../../runtime/check-options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { ViteConfig, ViteServer } from './options.ts'
 
-/** The name of our plugin for Vite. */
 export const PLUGIN = 'koa-fresh-assets'
 
 /** This module of the plugin does what React's plugin adds to Vite's own pages. */

@@ -53,7 +53,6 @@ export class Rebuilt {
     return this.names.version
   }
 
-  /** False once a source may have been added or removed, as far as is known without a stat. */
   get isCurrent(): boolean {
     if (this.#generation === undefined) return true
     return this.#generation === this.#sources.generation && this.#sources.isCurrent

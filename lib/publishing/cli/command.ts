@@ -21,7 +21,6 @@ export function directoryAt({ root = '.' }: Values, directory: string): string {
 
 const CLEAR = '\r\u001B[K'
 
-/** Results go to stdout, progress and errors to stderr. */
 export function makeOutput(
   { json: isJson = false, quiet: isQuiet = false }: Pick<Values, 'json' | 'quiet'>,
   { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
@@ -162,10 +161,7 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/**
- * Writes columns two spaces apart, each row on one line. @param right has the indexes of columns that are
- * right-aligned
- */
+/** Writes columns two spaces apart. @param right has the indexes of those that are right-aligned */
 export function table(given: readonly (readonly string[])[], right: readonly number[] = []) {
   const rows = given.map(row => row.map(printable))
   const widths: number[] = []

@@ -77,10 +77,7 @@ async function importDefault(file: string): Promise<unknown> {
   return isRecord(inner) && 'default' in inner ? inner.default : inner
 }
 
-/**
- * Node strips types itself from 22.18 on; an older one uses the project's tsx. It must be loaded
- * beforehand: Node caches a failed import.
- */
+/** Node before 22.18 needs the project's tsx. It must be loaded beforehand: Node caches a failed import. */
 async function enableTypeScript(file: string): Promise<void> {
   if (stripsTypes()) return
   try {

@@ -69,10 +69,7 @@ export interface Text extends Referring {
   /** The bare specifiers, among `references` or left to the browser. */
   readonly bare: readonly Reference[]
   readonly refused: readonly Reference[]
-  /**
-   * The absolute paths, with and without links, of the files that were compiled into it; a reference may come from
-   * any of them.
-   */
+  /** The absolute paths, with and without links, of what was compiled into it, where a reference may come from. */
   readonly dependencies: readonly string[]
   readonly lead?: ConfiguredOutput['lead']
   readonly encoding?: BufferEncoding | undefined
@@ -146,10 +143,7 @@ async function draftText(
   }
 }
 
-/**
- * Runs a source through its compiler and checks the result.
- * @throws CompileError for anything that the compiler throws, and for output that is not valid
- */
+/** @throws CompileError for anything that the compiler throws, and for output that is not valid */
 async function compile(compiler: Compiler, bytes: Buffer, options: Options & { path: string }) {
   const file = options.path
   const startedAt = performance.now()

@@ -70,10 +70,7 @@ export class Renderer {
     return drafted && isLowered ? this.transformed(drafted, lowering, isMapped) : drafted
   }
 
-  /**
-   * Transforms the text of a draft, before its references get URLs: these move the text after them, and
-   * building/links.ts adjusts the map.
-   */
+  /** Transforms a text before its references get URLs: these move what follows, and building/links.ts adjusts the map. */
   async transformed(drafted: Draft, transform: Transform, isMapped = true): Promise<Draft> {
     const bytes = await readContent(drafted.content)
     // Text in any other encoding stays as it is.

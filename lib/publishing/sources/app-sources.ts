@@ -171,18 +171,15 @@ export class AppSources {
     return [...directories, ...this.nodeModules]
   }
 
-  /** A number that grows with every change of the set of files. */
   get generation(): number {
     const listed = this.lists.reduce((sum, { version }) => sum + version, 0)
     return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, listed)
   }
 
-  /** True if the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
     return this.#searched.every(({ tree }) => tree.isCurrent)
   }
 
-  /** Brings the listing up to date from file-system events where they are available. */
   async refresh(): Promise<void> {
     await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
   }

@@ -14,10 +14,7 @@ export interface Source extends SourceFile {
   readonly from: number
   /** The path in that directory: `stylesheets/admin/menu.css.scss` */
   readonly path: string
-  /**
-   * The path after compilation, below the folder `at` of its directory: `stylesheets/admin/menu.css`. Its name lacks
-   * the first folder, unless there is an `at`.
-   */
+  /** The path after compilation, behind `at`: `stylesheets/admin/menu.css`. Without `at`, its name lacks the first folder. */
   readonly tail: string
 }
 

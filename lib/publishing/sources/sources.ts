@@ -72,12 +72,10 @@ export class Sources {
     return all.find(each => each.path === path)?.error.message
   }
 
-  /** A number that grows with every change of the set of files. */
   get generation(): number {
     return this.#all.reduce((sum, { generation }) => sum + generation, 0)
   }
 
-  /** True if all listings are known to be current without reading the disk. */
   get isCurrent(): boolean {
     return this.#all.every(({ isCurrent }) => isCurrent)
   }

@@ -36,10 +36,7 @@ interface Listing {
 }
 
 const MAX_WATCHERS = 8192
-/**
- * Windows neither removes nor renames a folder that is watched, or one above it; a watcher of a directory also reports
- * changes in the folders below.
- */
+/** Windows neither removes nor renames a folder that is watched, or one above it; a watcher there reports all below. */
 const WATCHES_BELOW = process.platform === 'win32'
 /** A lost event is noticed after this time: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000

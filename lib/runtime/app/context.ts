@@ -100,10 +100,7 @@ const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
   configurable: true
 }
 
-/**
- * Passes the request on. In development, while a page cannot be rendered, browsers get a page that tells why
- * instead.
- */
+/** Passes the request on. In development, while a page cannot be rendered, browsers get one that tells why. */
 async function nextAfter(
   work: Promise<unknown>,
   ctx: Context,

@@ -10,13 +10,9 @@ import type { Helpers, MountAssets } from '../views/asset-url.ts'
 
 /** The settings, and the extras that they ask for. */
 export interface Project extends Settings {
-  /** The options as they were given. */
   readonly options: KoaAssetsOptions
   readonly extras: readonly Extra[]
-  /**
-   * Returns the project with some options replaced, or as `precompile` has them.
-   * @throws as `koaAssets`
-   */
+  /** Returns the project with some options replaced, or as `precompile` has them. @throws as `koaAssets` */
   readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
 }
 
@@ -45,10 +41,7 @@ export interface Extra<Whole = unknown> {
   commandLine?(): Promise<CommandLine>
   /** The sources that it adds to apps. The core lists, searches and publishes them all. */
   readonly sources?: ExtraSources
-  /**
-   * The names in views. The core publishes the modules that views import, and no check of names but this one is part
-   * of a build.
-   */
+  /** The names in views. The core publishes the modules that views import, and a build checks no other names. */
   readonly views?: Views
   /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
   readonly details?: FileDetails
@@ -77,10 +70,7 @@ export interface Extra<Whole = unknown> {
 export interface Deltas {
   /** Finds those of files that are sent. It is made at start; undefined if none is wanted. */
   sender(settings: Settings): Sender | undefined
-  /**
-   * Writes those of precompiled files beside them.
-   * @param before the paths that pages name now, by plain URL path
-   */
+  /** Writes those of precompiled files beside them. @param before the paths that pages name now, by plain URL path */
   writer(
     settings: Settings,
     before: ReadonlyMap<string, { readonly target: string }>,
@@ -115,7 +105,6 @@ export interface ExtraSources {
 }
 
 export interface Views {
-  /** Loads what finds the names. */
   load(): Promise<unknown>
   /** Finds the names that views load, as far as they can be recognised. */
   mentions(project: Project): Promise<readonly Mention[]>
@@ -125,7 +114,6 @@ export interface Views {
 
 export interface CommandLine {
   readonly commands?: readonly Command[]
-  /** The additions to commands of others. */
   readonly additions?: readonly Addition[]
   /** Describes its rows of the report of a precompile, as texts with headings. */
   rows?(report: object): readonly (readonly [heading: string, text: string])[]
@@ -142,10 +130,7 @@ export interface Problem {
 export interface FileDetails {
   /** Tells whether files of that name have such details; the name has no query. */
   isFor(name: string): boolean
-  /**
-   * Loads the reader.
-   * @param apps those whose files it is to read; none for files in mounts
-   */
+  /** @param apps those whose files it is to read; none for files in mounts */
   load(apps: readonly AppSettings[]): Promise<ReadDetails>
 }
 
@@ -155,7 +140,6 @@ export interface AppSource {
 }
 
 /**
- * Reads the details of a file.
  * @param bytes those of the file, or its first 256 KiB
  * @param file the absolute path, for messages
  * @param asset the source of the file; undefined for a file in a mount
@@ -169,7 +153,6 @@ export interface Check {
   readonly total: string
   /** The section of the documentation that says more about the problems. */
   readonly help: string
-  /** The report as JSON. */
   readonly report: object
   /** Warnings for `precompile` and `verify` that are no problems. */
   readonly doubts: readonly string[]
@@ -201,10 +184,7 @@ export interface Running {
 
 /** A part of pages that may change while a server runs. */
 export interface PageDependency {
-  /**
-   * Looks for changes before a page, unless it did so less than `seconds` ago; undefined: there is nothing to wait
-   * for.
-   */
+  /** Looks for changes before a page, unless it did so less than `seconds` ago; undefined: nothing is waited for. */
   readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
   /** A text that changes whenever a URL in a page may. */
   readonly version?: string | undefined
@@ -243,10 +223,7 @@ export interface SourceList {
   verify(): Promise<void>
   /** Returns the name of the file that a path leads to, through any links. */
   nameAt?(path: string): Promise<string | undefined>
-  /**
-   * Returns the name that a bare specifier resolves to.
-   * @param importer the name of the importing module
-   */
+  /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
   /**
    * The imports that pages need to know; undefined until they are known.
@@ -257,7 +234,6 @@ export interface SourceList {
   readonly digest?: string
 }
 
-/** A file to be published. */
 export interface SourceFile {
   /** The name under which it is published: `admin/menu.css` */
   readonly name: string
@@ -286,14 +262,11 @@ export type Pages = Readonly<Record<string, Page>>
 /** Responds to a GET or HEAD request from this machine. */
 export type Page = (ctx: Context) => Promise<void> | void
 
-/** The arguments of a command. */
 export interface Call {
   readonly values: Values
   readonly args: readonly string[]
   readonly output: Output
-  /**
-   * Loads the project's environment and its configuration file, as a deployment or a server in development has them.
-   */
+  /** Loads the environment and the configuration file, as a deployment or a server in development has them. */
   readonly loadProject: (use: 'deployment' | 'development') => Promise<Project>
 }
 
@@ -317,13 +290,10 @@ export interface Command {
 export interface Addition extends Pick<Command, 'about' | 'argument'> {
   readonly options?: OptionSpecs
   readonly examples?: Command['examples']
-  /** The name of that command. */
   readonly to: string
   /** Runs in place of the command, for a line that asks for it; undefined for any other. */
   readonly run?: (call: Call, command: Command) => Promise<number> | undefined
 }
-
-// The parts of a precompile follow.
 
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
 export interface Bundler<Nodes = unknown> {
@@ -335,7 +305,6 @@ export interface Bundler<Nodes = unknown> {
    * @throws AssetError for a module that cannot be read
    */
   join(nodes: Nodes, mentions: readonly Mention[]): Promise<Reported | undefined>
-  /** Returns its rows of the report. */
   report(): object
 }
 
@@ -344,7 +313,6 @@ export interface Reported {
   readonly warnings: readonly string[]
 }
 
-/** A name in a view. */
 export interface Mention {
   /** The app whose name it is; if it is undefined, any app may be meant. */
   readonly app: string | undefined
@@ -361,12 +329,8 @@ export interface Transform {
   takes(app: AppSettings, name: string): boolean
   /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; if it is undefined, any syntax will do. */
   targetOf?(app: AppSettings): readonly string[] | undefined
-  /**
-   * Transforms a text; undefined: it is published as it is.
-   * @throws CompileError for a source that is not valid
-   */
+  /** Transforms a text; undefined: it is published as it is. @throws CompileError for a source that is not valid */
   apply(text: TransformedText): Promise<Transformed | undefined>
-  /** Returns its rows of the report. */
   report(): Promise<object>
 }
 
@@ -379,7 +343,6 @@ export interface Transformed {
 
 export interface TransformedText {
   readonly name: string
-  /** The absolute path of the source. */
   readonly file: string
   readonly app: AppSettings
   /** The text, with its own source map inline. */
@@ -391,11 +354,9 @@ export interface TransformedText {
   readonly isMapped?: boolean
 }
 
-/** Brings the deltas beside precompiled files up to date. */
 export interface DeltaWriter {
   /** Writes deltas for a file; called once the file and its compressed copies are there. */
   write(file: PrecompiledFile): Promise<void>
-  /** Returns its rows of the report. */
   report(): Promise<object>
 }
 
@@ -413,13 +374,9 @@ export interface PrecompiledFile {
 
 export interface OptionSpec {
   readonly short?: string
-  /**
-   * The placeholder for the option's value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined for a
-   * flag.
-   */
+  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing; undefined for a flag. */
   readonly value?: string
   readonly description: string
-  /** True if the option may be given several times. */
   readonly multiple?: true
 }
 

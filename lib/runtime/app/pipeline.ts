@@ -32,7 +32,6 @@ export class Pipeline {
   readonly load = once(() => this.#load())
   /** Set once it is loaded, as the two below. */
   onRequest: OnRequest | undefined
-  /** Returns the addresses of names in the pages of an app. */
   addressesOf!: (app: AppSettings) => Addresses
   /** Returns the view helpers of an app, by its name. */
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
@@ -95,10 +94,7 @@ export class Pipeline {
     })
   }
 
-  /**
-   * Every request waits for it: publishing on request and dev servers are loaded first. Undefined without these, and once
-   * they are loaded.
-   */
+  /** Requests wait until publishing on request and dev servers are loaded; undefined without these, and after that. */
   get loading(): Promise<void> | undefined {
     return this.#isReady ? undefined : this.#start()
   }
@@ -172,10 +168,7 @@ export class Pipeline {
     return app.compile ? this.onRequest?.names(app) : this.#precompiled?.current
   }
 
-  /**
-   * Finds the file for a request, after bringing it up to date with its source.
-   * @throws AssetError for a source that cannot be published
-   */
+  /** Brings a file up to date with its source, and finds it. @throws AssetError for one that cannot be published */
   current(wanted: Wanted): Promise<Found> | Found {
     const mounted = this.directories.findInMounts(wanted)
     return mounted instanceof Promise

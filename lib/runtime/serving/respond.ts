@@ -19,10 +19,7 @@ export interface Exit {
   stream(ctx: Context, response: PreparedResponse, part: FilePart): Promise<void> | void
 }
 
-/**
- * Sets the status, the fields and `ctx.body` (a Buffer, a stream, or null for no content), which middleware in front
- * can still change.
- */
+/** Sets what middleware in front can still change: the status, the fields and `ctx.body`, null for no content. */
 export const toKoa: Exit = {
   write: giveToKoa,
   stream: (ctx, response, part) => giveToKoa(ctx, response, bodyOf(ctx.res, part))
@@ -105,7 +102,6 @@ async function sendOpened(
 interface Answer {
   readonly chosen: Variant
   readonly response: PreparedResponse
-  /** The reason for the status. */
   readonly reason: string
   /** The part that is sent. Default: the whole file. */
   readonly range?: ByteRange

@@ -22,7 +22,6 @@ import { appsAtStart, manifestFile } from './public-directory.ts'
 
 export type AppSettings = ReturnType<typeof settleApp>
 
-/** A directory that is searched for sources. */
 export interface SourceDirectory {
   /** The absolute path. */
   readonly dir: string

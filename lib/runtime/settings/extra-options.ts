@@ -36,12 +36,10 @@ interface MountPlace {
   readonly fallback: string | undefined
 }
 
-/** Settles the options that extras add to a mount. */
 export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
   ...settleBuild(options, at)
 })
 
-/** Rows of extras in `PrecompileReport`. */
 export interface PrecompileRows extends DeltaPrecompileRow, JoinRow, StyleRows {}
 
 export interface Progress {

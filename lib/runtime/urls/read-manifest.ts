@@ -85,7 +85,6 @@ export class ReloadedNames extends ReloadedFile {
   version: string
   readonly #settings: Settings
 
-  /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
   constructor(settings: Settings, warn: (message: string) => void) {
     const path = manifestFile(settings)
     super(path, { failure: 'keeping the last manifest', warn, take: bytes => this.#take(bytes) })

@@ -60,7 +60,6 @@ export interface LoadedUrl extends AssetUrl {
   readonly isNeeded?: boolean
 }
 
-/** The option that chooses a mount. */
 export interface MountChoice {
   /** The URL path of the mount, as in the option `mounts`. Default: an asset of the app, then any mount's. */
   readonly mount?: string | undefined

@@ -16,7 +16,6 @@ import {
 import { importMapHelpers, makeWeigh } from './modules.ts'
 import { tagHelpers } from './tags.ts'
 
-/** The helpers of extras. */
 interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.

@@ -10,7 +10,6 @@ export interface Bundle {
   readonly entries: Loads
   /** Modules that others import dynamically; empty where the manifest has them among its entries. */
   readonly lazy: Loads
-  /** The files in the tags of entries. */
   readonly tagged: ReadonlySet<string>
   /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
