@@ -36,8 +36,6 @@ const NEGOTIATED = {
 } as const
 
 const ALL_NEGOTIATED: readonly string[] = Object.values(NEGOTIATED)
-const UNKNOWN = 'unknown'
-const UNSEEN: readonly string[] = [UNKNOWN]
 const NOTHING: readonly never[] = []
 
 // All copies of a release share the symbol, like that of a request's state.
@@ -51,7 +49,7 @@ export function watchNegotiation(request: BaseRequest): void {
   for (const [method, field] of Object.entries(NEGOTIATED)) {
     const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown
     const remembering = function (this: Watched, ...given: readonly unknown[]): unknown {
-      const asked = askedOf(this)
+      const asked = negotiatedFields(this)
       if (!asked.includes(field)) this[ASKED] = [...asked, field]
       return Reflect.apply(inherited, this, given)
     }
@@ -60,12 +58,7 @@ export function watchNegotiation(request: BaseRequest): void {
 }
 
 /** Lists the negotiated fields, or all of them if a call was missed, as before the first koaHttpCache was entered. */
-export function negotiatedFields(request: object): readonly string[] {
-  const asked = askedOf(request)
-  return asked.includes(UNKNOWN) ? ALL_NEGOTIATED : asked
-}
-
-// Koa creates `_accept` when one of these methods is first called.
-function askedOf(request: Watched): readonly string[] {
-  return request[ASKED] ?? ('_accept' in request ? UNSEEN : NOTHING)
+export function negotiatedFields(request: Watched): readonly string[] {
+  // Koa creates `_accept` when one of these methods is first called.
+  return request[ASKED] ?? ('_accept' in request ? ALL_NEGOTIATED : NOTHING)
 }
