@@ -240,8 +240,8 @@ class AssetServer {
     const pipeline = this.#pipeline
     const startedAt = performance.now()
     const file = await pipeline.current(wanted)
-    const published = pipeline.since(startedAt, wanted)
-    if (file && published) missing.setTiming(ctx, published)
+    const { published } = pipeline.onRequest?.indexed(wanted.path) ?? {}
+    if (file && published && published.at >= startedAt) missing.setTiming(ctx, published)
     return file
   }
 

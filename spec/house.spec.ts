@@ -19,11 +19,11 @@ const RUNTIME: Budgets = {
   http: 620,
   files: 1280,
   'http-cache': 1450,
-  settings: 1420,
+  settings: 1410,
   urls: 580,
   serving: 2170,
   views: 960,
-  app: 1310
+  app: 1300
 }
 const PUBLISHING: Budgets = {
   writing: 540,

@@ -23,7 +23,7 @@ export interface Addresses extends Pick<
   readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
 }
 
-interface Parts {
+export interface Parts {
   readonly settings: Settings
   readonly running: readonly Running[]
   /** It is undefined if no app needs it. */

@@ -1,20 +1,14 @@
 // Warns of the probable reason for a 404: a name that no source has, or a file that pages name and `public` lacks.
 import type { Wanted } from '../serving/request.ts'
 import { assetPath } from '../settings/apps.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Names } from '../urls/manifest.ts'
 import { encodePath, splitFingerprint } from '../urls/spelling.ts'
-import type { OnRequest } from './on-request.ts'
+import type { Parts } from './addresses.ts'
 
 /** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
 const MAX_WRITTEN = 200
 
-interface Reporting {
-  readonly settings: Settings
-  readonly warn: (message: string) => void
-  readonly onRequest: OnRequest | undefined
-  namesOf(app: AppSettings): Names | undefined
-}
+type Reporting = Omit<Parts, 'running'> & { readonly warn: (message: string) => void }
 
 /** In development source maps and pages for developers are left out. */
 export function missingReport(pipeline: Reporting): (wanted: Wanted) => void {

@@ -14,7 +14,7 @@ import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
 import { missingReport } from './missing-report.ts'
-import type { OnRequest, Publication } from './on-request.ts'
+import type { OnRequest } from './on-request.ts'
 import type { PageDependency, Project, Running, Watch } from './extra.ts'
 
 /** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
@@ -198,12 +198,6 @@ export class Pipeline {
       const isOurs = !target || (file && sameStamp(file.stamp, target.stamp))
       if (isOurs || attempt === MAX_ATTEMPTS) return file
     }
-  }
-
-  /** @param start a moment by `performance.now()`: an older publication does not count */
-  since(start: number, { path }: Wanted): Publication | undefined {
-    const published = this.onRequest?.indexed(path)?.published
-    return published && published.at >= start ? published : undefined
   }
 
   /** Tells whether the path is that of an asset, published or not; nothing is written. */

@@ -134,8 +134,6 @@ export function outsidePlace(
     symlinks === 'deny'
       ? 'its path contains a symbolic link'
       : 'a symbolic link leads out of public'
-  return new AssetError(
-    'publish-failed',
-    `${pathFrom(root, path)} was not ${done}: ${reason}; remove the link, or set symlinks to 'follow'`
-  )
+  const message = `${pathFrom(root, path)} was not ${done}: ${reason}; remove the link, or set symlinks to 'follow'`
+  return new AssetError('publish-failed', message)
 }

@@ -130,8 +130,6 @@ export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
   ].flatMap(list => list.split(' '))
 )
 
-// A navigation that the rest of the stack leaves as a 404 gets the page of a single-page application.
-
 /** A navigation that would end in a 404 gets a file or a page of the mount. */
 export interface Fallback {
   readonly mount: MountSettings

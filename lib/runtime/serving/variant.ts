@@ -262,7 +262,7 @@ export async function contentVersionOf(opened: OpenFile): Promise<ContentVersion
   if (found) return found
   const openedAt = Date.now()
   const isWhole = stats.size <= WHOLE_BYTES || !isModificationDate(mtimeOf(stats))
-  const digest = await digestOfPieces(opened, isWhole ? undefined : SAMPLES)
+  const digest = await (isWhole ? digestOfStream(streamOf(opened)) : digestOfSamples(opened))
   const isSame = await isUnmodified(opened)
   const sampled = `${digest}-${stats.size.toString(16)}-${stats.mtimeNs.toString(16)}`
   const made =
@@ -271,14 +271,11 @@ export async function contentVersionOf(opened: OpenFile): Promise<ContentVersion
   return made
 }
 
-/** @param count of pieces, from the first bytes to the last ones; undefined: all bytes */
-async function digestOfPieces(opened: OpenFile, count: number | undefined): Promise<string> {
-  const size = Number(opened.stats.size)
-  const pieces = count ?? Math.ceil(size / SAMPLE_BYTES)
-  const step = count === undefined ? SAMPLE_BYTES : (size - SAMPLE_BYTES) / (count - 1)
+async function digestOfSamples(opened: OpenFile): Promise<string> {
+  const step = (Number(opened.stats.size) - SAMPLE_BYTES) / (SAMPLES - 1)
   const piece = Buffer.allocUnsafe(SAMPLE_BYTES)
   const sha256 = createHash('sha256')
-  for (let at = 0; at < pieces; at++) {
+  for (let at = 0; at < SAMPLES; at++) {
     const length = await readInto(piece, opened, Math.floor(at * step))
     sha256.update(piece.subarray(0, length))
   }

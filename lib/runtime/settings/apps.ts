@@ -112,10 +112,8 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const extraSources = settleSources(layered.sources, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist && !isDirectory(dir)) {
-    throw new AssetError(
-      'source-missing',
-      `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
-    )
+    const message = `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
+    throw new AssetError('source-missing', message)
   }
   const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
   return Object.freeze({
@@ -174,10 +172,8 @@ function settleSources(given: readonly (string | SourceOptions)[], base: string,
 export function existingDirectory(option: string, base: string, given: string): string {
   const path = absolutePath(base, given)
   if (isDirectory(path)) return path
-  throw new AssetError(
-    'source-missing',
-    `${option} names ${given}, but ${path} is not a directory: create it, or remove it from ${option}`
-  )
+  const message = `${option} names ${given}, but ${path} is not a directory: create it, or remove it from ${option}`
+  throw new AssetError('source-missing', message)
 }
 
 /** Keeps each directory once, whatever links lead to it, unless it is published otherwise; the first path stays. */

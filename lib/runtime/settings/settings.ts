@@ -32,8 +32,10 @@ export function settle(
   if (plain.public === false && options.apps !== false)
     throw optionError('public', 'a directory unless apps is false', false)
   const publicDir = absolutePath(root, plain.public || 'public')
-  const prefix = settlePrefix(options.prefix)
-  const { base = '' } = options
+  const { base = '', prefix: given = '/assets' } = options
+  const expected = "a path such as '/assets'"
+  const prefix = settlePath(given, 'prefix', expected)
+  if (prefix === '') throw optionError('prefix', expected, given)
   const project: CommonSettings = { ...plain, ...situation, root, publicDir, prefix, base }
   const apps = settleApps({ ...project, options })
   if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
@@ -63,17 +65,8 @@ export function settle(
 function settleRoot(root = process.cwd()): string {
   const path = absolutePath(process.cwd(), root)
   if (isDirectory(path)) return path
-  throw new AssetError(
-    'root-missing',
-    `root is ${path}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
-  )
-}
-
-function settlePrefix(prefix = '/assets'): string {
-  const expected = "a path such as '/assets'"
-  const path = settlePath(prefix, 'prefix', expected)
-  if (path === '') throw optionError('prefix', expected, prefix)
-  return path
+  const message = `root is ${path}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
+  throw new AssetError('root-missing', message)
 }
 
 function settleLive(given: boolean | LiveOptions, root: string) {
