@@ -2,6 +2,7 @@
 // tell that they are whole and lead to the bytes of the file beside it. Deltas are made and decoded where zlib takes
 // a dictionary for Zstandard: Node 22.19, 24.6 and newer.
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from '../../runtime/concurrency.ts'
 import { unzstd, ZSTD, zstd } from '../../runtime/files/codings.ts'
 import { DIGEST_PATTERN, digestOf } from '../../runtime/files/digest.ts'
 import { errorCode } from '../../runtime/files/disk.ts'
@@ -76,16 +77,12 @@ function frameIn(file: Buffer): Buffer {
   return file.subarray(HEADER_BYTES, -SEAL_BYTES)
 }
 
-let isAble: Promise<boolean> | undefined
-
 /** An older Node ignores the dictionary. */
-export function canMakeDeltas(): Promise<boolean> {
+export const canMakeDeltas = once(async () => {
   const bytes = randomBytes(1024)
-  isAble ??= zstd
-    ? zstd(bytes, { dictionary: bytes }).then(({ length }) => length < bytes.length / 2)
-    : Promise.resolve(false)
-  return isAble
-}
+  const made = await zstd?.(bytes, { dictionary: bytes })
+  return made !== undefined && made.length < bytes.length / 2
+})
 
 /**
  * Makes a delta, and decodes it to compare it. Returns undefined when it is larger than `maxBytes`.

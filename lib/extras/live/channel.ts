@@ -128,7 +128,7 @@ class Channel {
       // Pages are told about everything else meanwhile.
       void bundle.refresh(0)?.then(() => bundle.build !== build && this.#lookSoon())
       const key = `build of ${urlPath || '/'}`
-      return { key, path: base + encodePath(urlPath), build, note: bundle.state }
+      return { key, path: base + encodePath(urlPath), build, note: bundle.source.state }
     })
     for (const connection of connections) {
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))

@@ -75,10 +75,6 @@ export class MountedBuild {
     return this.#reading?.source ?? withoutBuild(this.#mount)
   }
 
-  get state(): string | undefined {
-    return this.source.state
-  }
-
   get version(): string {
     return this.#reading?.version ?? ''
   }
@@ -248,8 +244,6 @@ async function factsOf(mount: MountOfBuild, file: string): Promise<Facts> {
 const pathOf = ({ dir }: BundleMount, file: string) => join(dir, withoutQuery(file))
 
 function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
-  return new AssetError(
-    'manifest-broken',
-    `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
-  )
+  const message = `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
+  return new AssetError('manifest-broken', message)
 }
