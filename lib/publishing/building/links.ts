@@ -80,7 +80,7 @@ function builtFrom(
   { app, source, path }: Sourced,
   content: Content,
   { digest, integrity, size }: Checksums,
-  { imports, dynamicImports, unresolved, imageSize, svg, sources }: Partial<Asset> = {}
+  { imports, dynamicImports, unresolved, ...known }: Partial<Asset> = {}
 ): Built {
   const asset: Asset = {
     path: encodePath(path),
@@ -93,9 +93,7 @@ function builtFrom(
     dynamicImports,
     unresolved,
     specifiers: source.specifiers,
-    imageSize,
-    svg,
-    sources
+    ...known
   }
   return { app, source, path, asset, content, digest }
 }

@@ -86,7 +86,10 @@ export class Rebuilt {
     const startedAt = performance.now()
     const built = await this.#builder.all()
     const failures = new Map(built.failures.map(({ path, error }) => [path, error]))
-    const changed = [...built.assets.values()].filter(asset => !this.#isWritten(asset))
+    const changed = [...built.assets.values()].filter(({ path, digest }) => {
+      const hasNone = this.index.peek(path)?.targets.length === 0
+      return hasNone || this.#assets.get(path)?.digest !== digest
+    })
     await inParallel(changed, CONCURRENCY, async asset => {
       try {
         await this.#write(asset, startedAt)
@@ -99,11 +102,6 @@ export class Rebuilt {
     if (built !== this.#built || failures.size > 0) await this.#take(built, failures)
     this.#built = failures.size === 0 ? built : undefined
     return failures
-  }
-
-  #isWritten({ path, digest }: Built): boolean {
-    const entry = this.index.peek(path)
-    return this.#assets.get(path)?.digest === digest && entry?.targets.length !== 0
   }
 
   /** Takes over the result of a build: an asset that failed keeps its last good version, and the target goes with its source. */

@@ -7,7 +7,7 @@ import type { Boundary } from '../../runtime/files/containment.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
 import { firstAnswer, once, memoized } from '../../runtime/concurrency.ts'
-import type { Project, Transform } from '../../runtime/app/extra.ts'
+import type { Project, Reported, Transform } from '../../runtime/app/extra.ts'
 import { isBare, isRefused } from '../references/modules.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
 import { appAt, assetPath, ownerOf, type AppSettings } from '../../runtime/settings/apps.ts'
@@ -28,10 +28,8 @@ interface Referenced extends Sourced {
 /** `elsewhere`: the reference leads to none of our assets, and is no error. Undefined: nothing was found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
-interface Resolved {
+interface Resolved extends Reported {
   readonly found: readonly (Referenced | undefined)[]
-  readonly errors: readonly AssetError[]
-  readonly warnings: readonly string[]
 }
 
 export class Renderer {
