@@ -31,7 +31,7 @@ const PUBLISHING: Budgets = {
   references: 330,
   sources: 1030,
   rendering: 870,
-  building: 1500,
+  building: 1490,
   'error-page': 120,
   cli: 640
 }

@@ -172,10 +172,12 @@ function isFirst(logged: Set<string>, message: string): boolean {
   return true
 }
 
-const warn = (message: string) => console.warn(`koa-fresh-assets: ${message}`)
+export type Warn = (message: string) => void
+
+const warn: Warn = message => console.warn(`koa-fresh-assets: ${message}`)
 
 /** Logs each message once, so warnings about every request do not flood the log. */
-export function warnOnce(log: (message: string) => void = warn): (message: string) => void {
+export function warnOnce(log = warn): Warn {
   const logged = new Set<string>()
   return message => {
     if (isFirst(logged, message)) log(printable(message))

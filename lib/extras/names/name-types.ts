@@ -2,7 +2,7 @@
 // `types`, and kept current by a server in development.
 import { setTimeout } from 'node:timers/promises'
 import { oneAtATime } from '../../runtime/concurrency.ts'
-import { reasonOf, printable, warnOnce } from '../../runtime/errors.ts'
+import { reasonOf, printable, warnOnce, type Warn } from '../../runtime/errors.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
@@ -18,11 +18,7 @@ import { typesFile } from './options.ts'
  * @param running contains the entries of dev servers
  * @throws TypeError, AssetError as `koaAssets`
  */
-export async function namedInProduction(
-  given: Project,
-  warn: (message: string) => void,
-  running?: Pipeline
-) {
+export async function namedInProduction(given: Project, warn: Warn, running?: Pipeline) {
   const project = given.changed({ env: 'production' }, true)
   const known = () => namesInMounts({ ...project, env: 'test' }, warn, running?.running)
   return { project, sources: await loadSources(project, warn), known }

@@ -1,4 +1,5 @@
 // Finds what pages load while Vite's dev server compiles the sources.
+import type { Warn } from '../../runtime/errors.ts'
 import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -90,7 +91,7 @@ function isListed(path: string): boolean {
 }
 
 /** Returns the server of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
-export function devServerOf(mount: MountSettings, warn: (message: string) => void): DevServer {
+export function devServerOf(mount: MountSettings, warn: Warn): DevServer {
   const { dev } = mount
   if (dev === undefined) return new DevServer(mount, undefined, announcedFor(mount, warn))
   if (dev === true) return new DevServer(mount, { origin: '' })
@@ -101,10 +102,7 @@ export function devServerOf(mount: MountSettings, warn: (message: string) => voi
 /** A server that sends more without its token, or takes longer, is another program. */
 const LIMITS = { bytes: 128 * 1024, ms: 5000 } as const
 
-function announcedFor(
-  { dir, urlPath, base: start }: MountSettings,
-  warn: (message: string) => void
-): Look {
+function announcedFor({ dir, urlPath, base: start }: MountSettings, warn: Warn): Look {
   const file = announcementIn(dir)
   const expected = start + encodeAsImported(`${urlPath}/`)
   /** A build that empties the directory removes the file of a server that is still running. */

@@ -1,6 +1,6 @@
 // Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
 import { firstAnswer } from '../../runtime/concurrency.ts'
-import { AssetError, printable } from '../../runtime/errors.ts'
+import { AssetError, printable, type Warn } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
 import type { Mention } from '../../runtime/app/extra.ts'
 import { ownerOf } from '../../runtime/settings/apps.ts'
@@ -56,7 +56,7 @@ export async function findLostImports(
   settings: Settings,
   sources: Sources,
   all: readonly Draft[],
-  warn: (message: string) => void
+  warn: Warn
 ): Promise<Failure[]> {
   const keyOf = ({ name }: AppSettings, specifier: string) => `${name}\n${specifier}`
   const own = all.filter(({ source }) => source.packageName === undefined)
@@ -104,11 +104,7 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
 }
 
 /** Finds names that several sources share, and names that cannot be requested. */
-export function findFailures(
-  { root }: Settings,
-  places: readonly Listed[],
-  warn: (message: string) => void
-): Failure[] {
+export function findFailures({ root }: Settings, places: readonly Listed[], warn: Warn): Failure[] {
   const failures: Failure[] = []
   for (const { path, clash, rivals, source } of places) {
     if (clash !== undefined && rivals.length > 0)

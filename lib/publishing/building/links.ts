@@ -1,5 +1,6 @@
 // Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so every asset follows those
 // that it refers to.
+import type { Warn } from '../../runtime/errors.ts'
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash, type Checksums } from '../../runtime/files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
@@ -13,11 +14,7 @@ import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { byPath, type Assets, type Built } from './assets.ts'
 
 /** Returns the assets by path; each follows those that it refers to. @param base precedes every path that is written */
-export function finishAll(
-  nodes: ReadonlyMap<string, Draft>,
-  warn: (message: string) => void,
-  base = ''
-): Assets {
+export function finishAll(nodes: ReadonlyMap<string, Draft>, warn: Warn, base = ''): Assets {
   const assets = new Map<string, Built>()
   const edges = ({ links = [] }: Draft) => links.flatMap(path => nodes.get(path ?? '') ?? [])
   for (const group of groupsInOrder(nodes.values(), edges)) {

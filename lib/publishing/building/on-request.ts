@@ -1,4 +1,5 @@
 // Publishes on request: loaded if an app needs it, and to explain any app by its sources.
+import type { Warn } from '../../runtime/errors.ts'
 import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
 import type { AppSource, PageDependency, Project, SourceList } from '../../runtime/app/extra.ts'
@@ -18,10 +19,8 @@ import type { IndexEntry } from './index.ts'
 import { PlainNames } from './plain.ts'
 import { Rebuilt } from './rebuilt.ts'
 
-type Tell = (text: string) => void
-
 /** @param forget receives the URL path of each file that is removed */
-export async function makeOnRequest(settings: Project, warn: Tell, forget: Tell) {
+export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn) {
   const { env, extras } = settings
   const readerOf = await loadDetails(settings)
   if (env !== 'development') {
@@ -47,7 +46,7 @@ export class Publishing implements OnRequest {
   detailsOf: ReturnType<typeof detailsInSources> | undefined
   readonly #rebuilt: Rebuilt
 
-  constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Tell) {
+  constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Warn) {
     this.settings = settings
     this.sources = sources
     this.plain = new PlainNames(settings, sources, warn)

@@ -3,7 +3,7 @@
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
-import { AssetError, CompileError } from '../../runtime/errors.ts'
+import { AssetError, CompileError, type Warn } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, stampOf, statOf } from '../../runtime/files/disk.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
@@ -36,12 +36,7 @@ export class Rebuilt {
   #assets: Assets = new Map()
   #generation: number | undefined
 
-  constructor(
-    settings: Project,
-    sources: Sources,
-    warn: (message: string) => void,
-    forget: (path: string) => void
-  ) {
+  constructor(settings: Project, sources: Sources, warn: Warn, forget: (path: string) => void) {
     this.#settings = settings
     this.#sources = sources
     this.#forget = forget

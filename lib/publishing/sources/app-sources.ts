@@ -1,7 +1,7 @@
 // Finds the source of a name in one app.
 import { join } from 'node:path'
 import { memoized } from '../../runtime/concurrency.ts'
-import { AssetError } from '../../runtime/errors.ts'
+import { AssetError, type Warn } from '../../runtime/errors.ts'
 import { isInside, matcherOf } from '../../runtime/files/paths.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
@@ -24,8 +24,6 @@ import {
 } from './snapshot.ts'
 import { thirdParty } from '../../runtime/settings/third-party.ts'
 import { Tree } from './tree.ts'
-
-type Warn = (message: string) => void
 
 interface Searched extends SourceDirectory {
   readonly tree: Tree

@@ -1,4 +1,5 @@
 // Holds the sources of all apps, and finds the source of a name.
+import type { Warn } from '../../runtime/errors.ts'
 import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
 import type { MakeSourceList, Project } from '../../runtime/app/extra.ts'
@@ -6,8 +7,6 @@ import type { SourceDirectory } from '../../runtime/settings/apps.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { Tree } from './tree.ts'
 import { AppSources } from './app-sources.ts'
-
-type Warn = (message: string) => void
 
 export async function loadSources(project: Project, warn: Warn): Promise<Sources> {
   const makers = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))

@@ -1,5 +1,5 @@
 // Declares the parts of an extra: the core reaches extras in no other way. A part is here because an extra uses it.
-import type { AssetError } from '../errors.ts'
+import type { AssetError, Warn } from '../errors.ts'
 import type { Context } from 'koa'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
@@ -78,7 +78,6 @@ export interface Deltas {
   ): Promise<DeltaWriter>
 }
 
-type Warn = (message: string) => void
 type Precompiling = readonly [asked?: PrecompileExtras, warn?: Warn]
 
 /** The names that files got, which are saved together. */
@@ -397,9 +396,9 @@ export interface Output {
   /** Prints the result: JSON for programs with --json, a text for people unless --quiet. */
   readonly result: (value: unknown, text: string) => void
   /** Reports progress; silent with --json or --quiet. */
-  readonly note: (text: string) => void
-  readonly warn: (text: string) => void
-  readonly error: (text: string) => void
+  readonly note: Warn
+  readonly warn: Warn
+  readonly error: Warn
   /** Shows a line until the next one, or until anything else is printed; undefined where nobody would see it. */
   readonly status: ((line: string) => void) | undefined
 }
