@@ -117,10 +117,7 @@ export function withDefault<Value extends string | number | boolean, Situation =
   return { ...expectation, default: isFunction ? fallback : () => fallback }
 }
 
-export function joinLayers<Layer extends object>(
-  table: Expectations,
-  layers: readonly Layer[]
-): Partial<Layer> {
+export function joinLayers<Layer extends object>(table: Expectations, layers: readonly Layer[]) {
   const joined: Record<string, unknown> = {}
   const given: [string, unknown][] = layers.flatMap(layer => Object.entries(layer))
   for (const [name, value] of given) {

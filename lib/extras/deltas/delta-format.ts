@@ -88,11 +88,7 @@ export const canMakeDeltas = once(async () => {
  * Makes a delta, and decodes it to compare it. Returns undefined when it is larger than `maxBytes`.
  * @param old the bytes that the client has
  */
-export async function makeDelta(
-  old: Buffer,
-  next: Uint8Array,
-  maxBytes: number
-): Promise<Buffer | undefined> {
+export async function makeDelta(old: Buffer, next: Uint8Array, maxBytes: number) {
   const params = { [ZSTD.level]: 19, [ZSTD.windowLog]: windowLog(old, next) }
   const frame = await zstd?.(next, { dictionary: old, params, pledgedSrcSize: next.length })
   if (!frame) return undefined
@@ -126,12 +122,7 @@ const TRAINED = Buffer.from('37a430ec', 'hex')
  * Decodes a delta where Node can, and compares the digest; nothing may follow its frame.
  * @param size is that of the decoded bytes
  */
-export async function leadsTo(
-  file: Buffer,
-  old: Buffer,
-  digest: string | undefined,
-  size: number
-): Promise<boolean> {
+export async function leadsTo(file: Buffer, old: Buffer, digest: string | undefined, size: number) {
   if (!unzstd || old.subarray(0, TRAINED.length).equals(TRAINED)) return false
   const frame = frameIn(file)
   const options = { dictionary: old, maxOutputLength: Math.max(1, size), info: true }

@@ -61,10 +61,7 @@ async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Se
 }
 
 /** Returns the digests of the dictionaries for which there are deltas; undefined if there are none to be believed. */
-async function dictionariesOf(
-  { file }: Bytes,
-  { path, plain, names }: SentFrom
-): Promise<readonly string[] | undefined> {
+async function dictionariesOf({ file }: Bytes, { path, plain, names }: SentFrom) {
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
   if (plain === undefined && !(await canMakeDeltas())) return undefined
   const beside = names ?? new Set((await namesIn(dirname(file))).map(composed))

@@ -106,5 +106,5 @@ function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolea
 
 // Node throws for other values in a 103, such as a quoted one with spaces: two integrity hashes, a media query.
 // A parameter's name ends at the first `=`, which keeps matching linear.
-export const isSendable = (link: string): boolean =>
+export const isSendable = (link: string) =>
   /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/.test(link)

@@ -93,10 +93,7 @@ export function settleBuild(options: BuildOptions, at: Place): Settled {
   return { manifest, dev, isServed: false, page: typeof dev === 'object' ? page : false }
 }
 
-function devServer(
-  dev: BuildOptions['dev'],
-  { base: start, urlPath, place }: Place
-): Settled['dev'] {
+function devServer(dev: BuildOptions['dev'], { base: start, urlPath, place }: Place) {
   if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
   if (typeof dev !== 'object') return dev || undefined
   const base = start + encodeAsImported(`${urlPath}/`)
@@ -106,10 +103,7 @@ function devServer(
   throw optionError('dev', expected, dev.config.base, place)
 }
 
-async function htmlOf(
-  { config, transformIndexHtml }: ViteServer,
-  name: string
-): Promise<string | undefined> {
+async function htmlOf({ config, transformIndexHtml }: ViteServer, name: string) {
   const html = await undefinedIfMissing(readFile(join(config.root, name), 'utf8'))
   return html === undefined ? undefined : transformIndexHtml(`${config.base}${name}`, html)
 }

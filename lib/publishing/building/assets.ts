@@ -35,11 +35,7 @@ export function publishedPath({ asset }: Built): string {
 }
 
 /** Returns the specifiers and plain URL paths by which inline scripts of views import these assets. */
-export function importedInViews(
-  mentions: readonly Mention[],
-  assets: Assets,
-  { apps }: Settings
-): string[] {
+export function importedInViews(mentions: readonly Mention[], assets: Assets, { apps }: Settings) {
   const imported = new Set(mentions.flatMap(({ name, isImported }) => (isImported ? name : [])))
   if (imported.size === 0) return []
   const byOption = apps.flatMap(({ imports }) => [...imports.keys()])

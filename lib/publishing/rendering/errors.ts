@@ -90,10 +90,7 @@ export async function importErrors(
   )
 }
 
-export async function typeErrors(
-  referrer: Referrer,
-  refused: readonly Reference[]
-): Promise<AssetError[]> {
+export async function typeErrors(referrer: Referrer, refused: readonly Reference[]) {
   const { file } = referrer.source
   const places = await placesOf(referrer, refused)
   return Promise.all(
@@ -190,11 +187,7 @@ function nearReference(
 }
 
 /** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
-async function unpublished(
-  path: string,
-  { dir, sources }: AppSettings,
-  files: readonly string[]
-): Promise<string | undefined> {
+async function unpublished(path: string, { dir, sources }: AppSettings, files: readonly string[]) {
   for (const file of files) {
     const found = join(dirname(file), path)
     if (sources.some(source => isInside(source.dir, found))) continue

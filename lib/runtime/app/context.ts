@@ -101,12 +101,7 @@ const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
 }
 
 /** Passes the request on. In development, while a page cannot be rendered, browsers get one that tells why. */
-async function nextAfter(
-  work: Promise<unknown>,
-  ctx: Context,
-  next: Next,
-  settings: Settings
-): Promise<void> {
+async function nextAfter(work: Promise<unknown>, ctx: Context, next: Next, settings: Settings) {
   try {
     await work
   } catch (error) {
@@ -153,11 +148,7 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
 }
 
 /** Shows the error that has to be fixed first: as a page for browsers, else as text. */
-export async function showError(
-  ctx: Context,
-  error: AssetError,
-  settings: Settings
-): Promise<void> {
+export async function showError(ctx: Context, error: AssetError, settings: Settings) {
   const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
   const { errorPage } = await import('../../publishing/error-page.ts')
   ctx.status = error.status

@@ -54,9 +54,6 @@ export function settleProject(
 }
 
 /** Settles the options for `precompile` and its commands, whose default environment is `production`. */
-export function settleForPrecompile(
-  options?: KoaAssetsOptions,
-  processEnv?: NodeJS.ProcessEnv
-): Project {
+export function settleForPrecompile(options?: KoaAssetsOptions, processEnv?: NodeJS.ProcessEnv) {
   return settleProject(options, processEnv, true)
 }

@@ -125,11 +125,7 @@ export async function removeInPlace(place: Boundary, path: string): Promise<void
 }
 
 /** @param path absolute path of the file that was not written or removed, or of its directory */
-export function outsidePlace(
-  { root, symlinks }: Boundary,
-  path: string,
-  done = 'written'
-): AssetError {
+export function outsidePlace({ root, symlinks }: Boundary, path: string, done = 'written') {
   const reason =
     symlinks === 'deny'
       ? 'its path contains a symbolic link'

@@ -226,12 +226,7 @@ export async function classifyEntries(
   }
 }
 
-async function kindOf(
-  path: string,
-  entry: Dirent,
-  chain: readonly string[],
-  symlinks: Symlinks
-): Promise<'file' | 'folder' | undefined> {
+async function kindOf(path: string, entry: Dirent, chain: readonly string[], symlinks: Symlinks) {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   if (!entry.isSymbolicLink() || symlinks === 'deny') return undefined

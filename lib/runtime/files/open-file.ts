@@ -50,10 +50,7 @@ const SMALL_BYTES = 1024 * 1024
 const PIECE_BYTES = 1024 * 1024
 
 /** Opens a file for `use` and closes it afterwards; undefined when it is not a regular file. */
-export async function withFile<T>(
-  path: string,
-  use: (file: OpenFile) => Promise<T> | T
-): Promise<T | undefined> {
+export async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T> | T) {
   const fd = await opened(path)
   if (fd === undefined) return undefined
   let file: OpenFile | undefined

@@ -8,11 +8,7 @@ import type { RequestState, Decision } from './methods.ts'
 import type { HttpCacheSettings } from './settings.ts'
 
 /** Compares a response that `ctx.fresh` has not compared, and gives it a weak ETag if it has none. */
-export function compareResponse(
-  ctx: Context,
-  state: RequestState,
-  settings: HttpCacheSettings
-): Decision | undefined {
+export function compareResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings) {
   if (!isConditional(ctx)) return undefined
   const own = validatorsOf(ctx)
   const etag = own.etag ?? etagOfContent(ctx)

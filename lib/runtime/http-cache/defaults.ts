@@ -76,11 +76,7 @@ function isToSubscriber({ req, response }: Context): boolean {
   return isAskedFor || SUBSCRIPTION.test(response.get('Content-Type'))
 }
 
-function reasonToBePersonal(
-  ctx: Context,
-  state: RequestState,
-  defaults: Defaults
-): string | undefined {
+function reasonToBePersonal(ctx: Context, state: RequestState, defaults: Defaults) {
   const { headers } = ctx.req
   const sent = defaults.credentials.find(name => headers[name.toLowerCase()] !== undefined)
   if (sent !== undefined) return `the request has ${sent}`

@@ -130,11 +130,7 @@ function readRange(range: string, size: number): RangeChoice {
 
 // Section 13.1.5: a single tag, compared strongly; a date must equal the last modification, which is strong
 // only once a second has passed (section 8.8.2.2).
-function isRangeCurrent(
-  ifRange: string,
-  { etag, lastModified }: Validators,
-  now = Date.now()
-): boolean {
+function isRangeCurrent(ifRange: string, { etag, lastModified }: Validators, now = Date.now()) {
   if (ifRange.includes('"')) return ifRange === etag && !etag.startsWith('W/')
   if (lastModified === undefined || now - lastModified < 1000) return false
   return parseHttpDate(ifRange, now) === lastModified

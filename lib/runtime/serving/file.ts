@@ -92,10 +92,7 @@ export interface Directory {
 }
 
 /** The file for a decoded URL path under the directory's; absolute. */
-export function fileIn(
-  { place, urlPath }: Pick<Directory, 'place' | 'urlPath'>,
-  path: string
-): string {
+export function fileIn({ place, urlPath }: Pick<Directory, 'place' | 'urlPath'>, path: string) {
   const below = path.slice(urlPath.length)
   // In a canonical path there is nothing to normalize.
   return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)

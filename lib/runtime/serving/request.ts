@@ -47,11 +47,7 @@ export function hasOneSpelling(path: string): boolean {
  * Returns the file that a raw path asks for; undefined for a path that is not canonical, and for the manifest.
  * @param mounts those at the raw path, if they are known
  */
-export function locate(
-  raw: string,
-  settings: Settings,
-  mounts?: Mounts
-): Wanted | typeof MALFORMED | undefined {
+export function locate(raw: string, settings: Settings, mounts?: Mounts) {
   const isFolder = raw.endsWith('/') && settings.mounts.some(({ index }) => index !== undefined)
   const segments = raw === '/' ? [] : canonicalSegments(isFolder ? raw.slice(0, -1) : raw)
   if (segments === undefined || (raw === '/' && !isFolder)) return undefined

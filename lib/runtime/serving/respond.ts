@@ -26,11 +26,7 @@ export const toKoa: Exit = {
 }
 
 /** Responds with a file that is in memory; false for any other, and where an extra has something to send instead. */
-export function respondAtOnce(
-  ctx: Context,
-  { variants, deltaFor }: ServedFile,
-  exit: Exit
-): boolean {
+export function respondAtOnce(ctx: Context, { variants, deltaFor }: ServedFile, exit: Exit) {
   if (deltaFor?.(ctx.req.headers)) return false
   const answer = decide(ctx, variants)
   return answer.body !== 'on disk' && write(ctx, exit, answer, answer.body)

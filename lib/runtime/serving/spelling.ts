@@ -21,11 +21,7 @@ import { isRefusal } from '../files/refusals.ts'
  * @param directory absolute, above the file: each name below it is asked for, as a link may lead to another file system
  * @param trust milliseconds for which a list of names is not asked again
  */
-export async function isSpelled(
-  directory: string,
-  { path: file }: OpenFile,
-  trust: number
-): Promise<boolean> {
+export async function isSpelled(directory: string, { path: file }: OpenFile, trust: number) {
   for (let path = file; path.length > directory.length; path = dirname(path))
     if (!(await isListed(path, trust)) && !(await isNameIn(dirname(path) + sep, basename(path))))
       return false

@@ -179,11 +179,7 @@ const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
 const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
 
 /** Reads an open file; one of more than `maxBytes` stays on disk. */
-export async function readVariant(
-  coding: string,
-  opened: OpenFile,
-  maxBytes: number
-): Promise<Bytes> {
+export async function readVariant(coding: string, opened: OpenFile, maxBytes: number) {
   const { path: file, stats } = opened
   if (stats.size <= maxBytes) return bytesOf(coding, file, await readOpenFile(opened))
   const [stamp, size] = [stampOf(stats), Number(stats.size)]

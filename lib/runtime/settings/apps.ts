@@ -140,11 +140,7 @@ export function hasSources(app: AppSettings): boolean {
 }
 
 /** The options set at one level: those that always hold, then those of the environment. */
-function layersOf(
-  options: Omit<AppOptions, 'dir' | 'path'>,
-  env: string,
-  place = ''
-): LayeredOptions[] {
+function layersOf(options: Omit<AppOptions, 'dir' | 'path'>, env: string, place = '') {
   const { configure = {} } = options
   for (const name of Object.keys(configure)) {
     // A name that contains a standard one, such as `production-eu`, is no typing error.

@@ -74,10 +74,7 @@ interface Private extends Pick<CommonSettings, 'root'> {
 }
 
 /** @throws AssetError for a file, and for a directory that would expose the project itself */
-export function checkPublic(
-  project: Private & Pick<CommonSettings, 'publicDir'>,
-  given: string
-): void {
+export function checkPublic(project: Private & Pick<CommonSettings, 'publicDir'>, given: string) {
   const isFile = statIfThere(project.publicDir)?.isDirectory() === false
   const reason = whyPrivate(project, project.publicDir)
   if (!isFile && reason === undefined) return

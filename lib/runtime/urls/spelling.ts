@@ -148,7 +148,7 @@ const PLAIN = /^[\w\-.~@%/]+$/
 /** The check of the option `base`, of koaAssets and of the plugin for Vite. */
 export const BASE = {
   expected: "a path such as '/shop', percent-encoded, without a slash at its end",
-  holds: (value: unknown): value is string =>
+  holds: (value: unknown) =>
     value === '' || (isText(value) && PLAIN.test(value) && Array.isArray(canonicalSegments(value)))
 }
 

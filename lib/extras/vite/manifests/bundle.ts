@@ -99,11 +99,7 @@ const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets,
  * Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import.
  * @throws TypeError for an import that is missing
  */
-export function loadedWith(
-  chunks: Chunks,
-  keys: readonly string[],
-  common: readonly string[]
-): LoadedFile[] {
+export function loadedWith(chunks: Chunks, keys: readonly string[], common: readonly string[]) {
   const chunkAt = (key: string) => {
     const chunk = chunks.get(key)
     if (chunk) return chunk
