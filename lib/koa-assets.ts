@@ -100,14 +100,16 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const helpers = provideContext(pipeline, development)
   if (settings.serve) return new AssetServer(pipeline, helpers, development).middleware
   // A server in front forwards requests for files that it does not have yet.
-  const unstored: Middleware = async (ctx, next) => {
-    const path = rawPath(ctx.req.url ?? '')
-    if (!isOurs(path, settings)) return next()
-    await missing.passOnUnstored(ctx, next)
-    const wanted = ctx.status === 404 && isRead(ctx.req) && locate(path, settings)
-    if (typeof wanted === 'object') pipeline.reportMissing(wanted)
-  }
+  const unstored: Middleware = (ctx, next) =>
+    isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnserved(pipeline, ctx, next) : next()
   return compose([unstored, helpers])
+}
+
+async function passOnUnserved(pipeline: Pipeline, ctx: Context, next: Next): Promise<void> {
+  await missing.passOnUnstored(ctx, next)
+  if (ctx.status !== 404 || !isRead(ctx.req)) return
+  const wanted = locate(rawPath(ctx.req.url ?? ''), pipeline.settings)
+  if (typeof wanted === 'object') pipeline.reportMissing(wanted)
 }
 
 /** These are imported one by one: Jest's ES modules fail when two imports that share a module run at once. */

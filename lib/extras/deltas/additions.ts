@@ -1,6 +1,6 @@
 // Adds deltas to the help and the report of the command `precompile`.
 import { savingsText } from '../../publishing/cli/command.ts'
-import type { Addition } from '../../runtime/app/extra.ts'
+import type { Addition, Rows } from '../../runtime/app/extra.ts'
 import type { DeltaPrecompileRow } from './options.ts'
 
 export const additions: readonly Addition[] = [
@@ -12,9 +12,7 @@ needs Node 22.19, 24.6 or newer.`
   }
 ]
 
-export function rows({
-  deltas
-}: Partial<DeltaPrecompileRow>): readonly (readonly [heading: string, text: string])[] {
+export function rows({ deltas }: Partial<DeltaPrecompileRow>): Rows {
   if (!deltas) return []
   const none = `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`
   const text = deltas.files > 0 ? savingsText(deltas) : 'none that would pay'

@@ -220,11 +220,7 @@ async function readBytes(place: Boundary, { file, digest }: Earlier) {
  * @param target the file that the delta leads to
  * @param versions files that the delta may start from; if undefined, only its seal is checked
  */
-export async function faultOfDelta(
-  file: string,
-  target: string,
-  versions?: readonly string[]
-): Promise<string | undefined> {
+export async function faultOfDelta(file: string, target: string, versions?: readonly string[]) {
   const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
   if (!delta || !next) return 'cannot be read'
   const hash = dictionaryIn(delta.bytes)

@@ -152,10 +152,7 @@ function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): b
   return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
 }
 
-export async function cleanKept(
-  directory: string,
-  options: CleanKeptOptions = {}
-): Promise<CleanReport> {
+export async function cleanKept(directory: string, options: CleanKeptOptions = {}) {
   check(options, { ...BUILD_LIMITS, dryRun: flag })
   const { dryRun = false } = options
   const served = await openDirectory(directory)

@@ -112,10 +112,7 @@ const CONCURRENCY = 4
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024
 
-export async function compress(
-  directory: string,
-  options: CompressOptions = {}
-): Promise<CompressReport> {
+export async function compress(directory: string, options: CompressOptions = {}) {
   const startedAt = performance.now()
   check(options, { ...COPY_OPTIONS, against: text })
   const { onProgress, signal, against, include, exclude = [] } = options

@@ -36,11 +36,7 @@ export interface KeepReport {
 
 const CONCURRENCY = 4
 
-export async function keep(
-  older: string,
-  newer: string,
-  options: KeepOptions = {}
-): Promise<KeepReport> {
+export async function keep(older: string, newer: string, options: KeepOptions = {}) {
   check(options, { ...BUILD_LIMITS, ...COPY_OPTIONS })
   const { keep: _keep, age: _age, manifest, ...copies } = options
   const [from, to] = [await openDirectory(older), await openDirectory(newer)]

@@ -33,10 +33,7 @@ const CONCURRENCY = 8
 /** A precompile removes temporary files of this age: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
 
-export async function precompile(
-  settings: Project,
-  precompileOptions: PrecompileOptions = {}
-): Promise<PrecompileReport> {
+export async function precompile(settings: Project, precompileOptions: PrecompileOptions = {}) {
   check(precompileOptions, { ...OPTIONS, ...PRECOMPILE_EXTRAS })
   const warn = warnOnce(precompileOptions.warn)
   return withSources(settings, warn, sources =>

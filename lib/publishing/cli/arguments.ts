@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { EXTRAS } from '../../runtime/app/extras.ts'
 import { unknownName } from '../../runtime/check-options.ts'
 import { UsageError, indent, table } from './command.ts'
-import type { OptionSpecs, Values, Addition, Command } from '../../runtime/app/extra.ts'
+import type { OptionSpecs, Values, Addition, Command, Rows } from '../../runtime/app/extra.ts'
 import { precompile } from './precompile.ts'
 
 /** The commands are in the order of a deployment. */
@@ -169,7 +169,7 @@ export function helpFor({ name, argument, about, options, examples }: Command): 
   ])
 }
 
-function sections(all: readonly (readonly [heading: string, text: string])[]): string {
+function sections(all: Rows): string {
   return all.map(([heading, text]) => (heading ? `${heading}\n${indent(text)}` : text)).join('\n\n')
 }
 

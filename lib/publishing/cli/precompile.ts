@@ -5,7 +5,7 @@ import {
   type PrecompileExtras,
   type PrecompileReport
 } from '../../runtime/settings/extra-options.ts'
-import type { Values, Command, Project } from '../../runtime/app/extra.ts'
+import type { Values, Command, Project, Rows } from '../../runtime/app/extra.ts'
 import { errorReport } from '../error-page.ts'
 import { precompile as build } from '../building/precompile.ts'
 import { AssetError, PrecompileError, printable } from '../../runtime/errors.ts'
@@ -89,10 +89,7 @@ async function format({ problems }: PrecompileError, project: Project): Promise<
 }
 
 /** The result fits on one screen. */
-function summary(
-  report: PrecompileReport,
-  texts: readonly (readonly [heading: string, text: string])[]
-): string {
+function summary(report: PrecompileReport, texts: Rows): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
   const isHere = isInside(process.cwd(), manifest)
   const totals = [

@@ -111,12 +111,7 @@ export async function draft(
 
 const IMPORTS = { js: /\b(?:import|export)\b/, css: /@import\b/i } as const
 
-async function draftText(
-  asset: Sourced,
-  bytes: Buffer,
-  input: FileObservation,
-  options: Options
-): Promise<Draft> {
+async function draftText(asset: Sourced, bytes: Buffer, input: FileObservation, options: Options) {
   const { file, compiler, name } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))

@@ -190,12 +190,7 @@ function clashOf(
 }
 
 /** Refuses a source whose path is another app's, or a folder in the path of another one. */
-function taken(
-  { root }: Settings,
-  app: AppSettings,
-  source: Source,
-  by: AppSettings | Source
-): Failure {
+function taken({ root }: Settings, app: AppSettings, source: Source, by: AppSettings | Source) {
   const shown = (file: string) => printable(pathFrom(root, file))
   const path = assetPath(app, source.name)
   const isApp = 'urlPrefix' in by

@@ -107,12 +107,7 @@ export async function touch(path: string, mtimeNs: bigint, place?: Boundary): Pr
   await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds))
 }
 
-async function stage(
-  target: string,
-  content: Content,
-  checks: WriteChecks,
-  replaced?: Stamp
-): Promise<Prepared> {
+async function stage(target: string, content: Content, checks: WriteChecks, replaced?: Stamp) {
   const { path, stamp } = await writeTemporary(dirname(target), content, checks, replaced)
   const discard = () => removeFile(path)
   const commit = async () => {

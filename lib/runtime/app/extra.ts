@@ -115,8 +115,10 @@ export interface CommandLine {
   readonly commands?: readonly Command[]
   readonly additions?: readonly Addition[]
   /** Describes its rows of the report of a precompile, as texts with headings. */
-  rows?(report: object): readonly (readonly [heading: string, text: string])[]
+  rows?(report: object): Rows
 }
+
+export type Rows = readonly (readonly [heading: string, text: string])[]
 
 /** A file that is missing or wrong. */
 export interface Problem {

@@ -16,11 +16,7 @@ export interface PreparedResponse {
   remembered: unknown
 }
 
-export function prepareResponse(
-  status: number,
-  fields: Fields,
-  said: ReadonlySet<string> = NONE
-): PreparedResponse {
+export function prepareResponse(status: number, fields: Fields, said = NONE): PreparedResponse {
   return { status, fields, said, remembered: undefined }
 }
 
@@ -37,10 +33,7 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
  * Sets our fields beside those that were set before: one that an option or a route has `said` replaces them, a
  * default does not, and `Vary` has the members of both.
  */
-export function setFields(
-  res: ServerResponse,
-  { fields, said }: { readonly fields: Fields; readonly said: ReadonlySet<string> }
-): void {
+export function setFields(res: ServerResponse, { fields, said }: PreparedResponse): void {
   for (const [name, value] of fields) {
     const [earlier, key] = [res.getHeader(name), name.toLowerCase()]
     if (earlier !== undefined && key === 'vary') {
