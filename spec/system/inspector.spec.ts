@@ -1,5 +1,6 @@
 // The inspector in a browser: narrow and wide, and with the keyboard; what is readable is in accessibility.spec.ts.
 import { test } from '../support/test.ts'
+import { listOf } from '../extras/inspector/inspected.ts'
 import { makeSite, type Files } from '../support/site.ts'
 import { launch, type Page } from './chromium.ts'
 
@@ -46,8 +47,40 @@ test('on a narrow page a cell has the name of its column, and an SVG is shown wi
   t.deepEqual(color, [255, 0, 0, 255])
 })
 
+/** The words of a table's head that are written on more than one line. */
+const BROKEN = `Array.from(document.querySelectorAll('th'), ({ firstChild }) =>
+  Array.from(firstChild.data.matchAll(/\\S+/g), ({ 0: word, index }) => {
+    const range = new Range()
+    range.setStart(firstChild, index)
+    range.setEnd(firstChild, index + word.length)
+    return range.getClientRects().length > 1 ? word : []
+  })).flat(2)`
+const SEEN = `Array.from(document.querySelectorAll('thead'), head => head.getBoundingClientRect().right > 0)`
+
+test('the head of a table breaks no word, and on a narrow page nothing of it is seen', async t => {
+  const long = `css/a-${'long-'.repeat(30)}name.css`
+  const site = await makeSite(t, { ...FILES, 'js/app.js': '', [long]: 'a {}' })
+  // From the first question on requests are recorded.
+  for (const name of ['-/', 'app.css', 'app.js', long.slice(4)]) await site.ask(`/assets/${name}`)
+  const browser = launch(t)
+  for (const path of ['', 'weight', 'requests', 'asset?path=app.css']) {
+    const page = await browser.open(`http://127.0.0.1:${site.port}/assets/-/${path}`)
+    for (const [width, isSeen] of [
+      [1280, true],
+      [720, true],
+      [390, false]
+    ] as const) {
+      await show(page, width)
+      t.deepEqual(await page.evaluate(BROKEN), [], `${path} at ${width} px`)
+      t.deepEqual(new Set(await page.evaluate<boolean[]>(SEEN)), new Set([isSeen]), path)
+    }
+  }
+})
+
 test('the keyboard leads to the content, through a filter, to an asset', async t => {
   const site = await makeSite(t, FILES)
+  // A page that reloads itself would lose the focus.
+  await listOf(site)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/`)
   const press = async (key: string) => {
     const text = key === 'Enter' ? { text: '\r' } : {}

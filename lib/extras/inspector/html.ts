@@ -197,9 +197,11 @@ pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; over
 .code pre span { counter-increment: line; overflow-wrap: normal }
 .code pre span::before { content: counter(line); display: inline-block; width: 2.5rem; margin-right: 1rem; color: var(--muted); text-align: right }
 @media (max-width: 44rem) {
-  thead { position: absolute; left: -100vw }
+  thead { position: absolute; right: 100% }
   table, caption, tbody, tr, td { display: block }
+  caption { padding-inline: .85rem }
   td { border: 0; padding-block: .1rem }
+  td > details, .size { display: inline-block; vertical-align: top; margin-right: .75rem }
   tr { border-top: 1px solid var(--line) }
   td:empty { display: none }
   td + td::before { content: attr(data-column) ': ' }

@@ -171,7 +171,7 @@ export async function weightOf({ pipeline, places }: Survey, asked: string) {
 }
 
 export function weightPage({ asked, weight, icons }: WeightReport): string {
-  const { entries, files, groups, visits } = weight
+  const { entries, files, groups, visits, builtAt } = weight
   const isKnown = entries.length > 0
   const text = asked.join(' ')
   const whole = groups.reduce((sum, { size }) => sum + size, 0)
@@ -183,7 +183,8 @@ export function weightPage({ asked, weight, icons }: WeightReport): string {
   })
   const loaded = files.map(({ path, size, isLater, isChanged }) => {
     const when = isLater ? 'by import()' : 'at once'
-    return { path, bytes: size, loaded: when, lastDeploy: isChanged ? 'changed' : '' }
+    const deploy = builtAt && { lastDeploy: isChanged ? 'changed' : '' }
+    return { path, bytes: size, loaded: when, ...deploy }
   })
   const written = icons.map(({ path, size, times }) => {
     return { path, bytes: size, mostInOnePage: times, together: size * times }

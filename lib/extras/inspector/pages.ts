@@ -30,7 +30,7 @@ import {
   type Value
 } from './html.ts'
 import * as lists from './lists.ts'
-import { isImage, recordOf, soon, Survey, type AssetRecord } from './survey.ts'
+import { isImage, pathInDirectory, recordOf, soon, Survey, type AssetRecord } from './survey.ts'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -80,7 +80,9 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       if (!place || !isImage(place)) return
       protect(ctx, IMAGE_POLICY)
       const files = directories.rootAt(place.source.directory)
-      await respondWithFile(ctx, () => files.find(wantedAt(`/${place.source.path}`, settings)))
+      await respondWithFile(ctx, () =>
+        files.find(wantedAt(`/${pathInDirectory(place.source)}`, settings))
+      )
     }
   }
 }
@@ -167,7 +169,9 @@ export async function reportOn(survey: Survey, asked: string) {
     }),
     /** A text is undefined for a file that is not text. */
     texts: {
-      source: sourceFiles && (await textAt(sourceFiles, `/${place.source.path}`, asset?.source)),
+      source:
+        sourceFiles &&
+        (await textAt(sourceFiles, `/${pathInDirectory(place.source)}`, asset?.source)),
       compiled: seen?.compiled && shownText(seen.compiled),
       published: asset && (await textAt(directories.public, urlPath, asset.target))
     }

@@ -2,7 +2,7 @@
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { setTimeout } from 'node:timers/promises'
 import { findFailures, listAssets } from '../../publishing/building/assets.ts'
-import type { Listed, Sourced } from '../../publishing/sources/snapshot.ts'
+import type { Listed, Source, Sourced } from '../../publishing/sources/snapshot.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { DIGEST_PATTERN } from '../../runtime/files/digest.ts'
@@ -72,6 +72,13 @@ export function soon<T>(work: Promise<T>): Promise<T | undefined> {
 
 export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 
+/** Returns the path of the source in its directory, which may be that of a package. */
+export const pathInDirectory = ({ directory, file }: Source) => pathFrom(directory, file)
+
+/** The path of a file that was built from packages is one in a cache, which tells a developer nothing. */
+const isBuilt = (source: Source) =>
+  source.packageName !== undefined && pathInDirectory(source) === source.name
+
 /** Paths are plain URL paths, encoded; files are relative to the project root. */
 export async function recordOf(survey: Survey, place: Listed, seen: Seen | undefined) {
   const { settings, directories } = survey.pipeline
@@ -89,7 +96,9 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     path: encodePath(path),
     name: source.name,
     app: app.name,
-    source: shown(source.file),
+    source: isBuilt(source)
+      ? `built from ${source.specifiers?.join(', ') ?? 'packages'}`
+      : shown(source.file),
     state: seen?.state,
     problems: seen?.problems ?? [],
     failure: seen?.failure,

@@ -2,6 +2,7 @@ import { test } from '../../support/test.ts'
 import type { AssetReport, LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import { makeSite } from '../../support/site.ts'
+import { modulePkg } from '../modules/package-files.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { until } from '../../support/until.ts'
 
@@ -192,6 +193,34 @@ test('an image is shown from its source without being published', async t => {
   t.is(site.read('/public/assets/a.png'), undefined)
   for (const path of ['/assets/app.css', '/assets/none.png', '', '/%']) {
     t.is((await site.ask(`/assets/-/image?path=${path}`)).status, 404, path)
+  }
+})
+
+test('a module of a package is listed by the package that it is built from, a file of one by its path', async t => {
+  const drop = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+  const site = await makeInspected(
+    t,
+    {
+      ...modulePkg('tip', "import { base } from './base.js'\nexport default base", {
+        'base.js': 'export const base = 1',
+        'more.js': "export { base } from './base.js'",
+        'drop.svg': drop
+      }),
+      'js/app.js': "import 'tip'\nimport 'tip/more.js'"
+    },
+    { packages: ['tip', { tip: 'drop.svg' }] }
+  )
+  const { assets } = await listOf(site)
+  const sources = new Set(assets.map(({ source }) => source))
+  t.deepEqual([...sources].toSorted(), [
+    'apps/web/assets/js/app.js',
+    ...['built from packages', 'built from tip', 'built from tip/more.js'],
+    'node_modules/tip/drop.svg'
+  ])
+  t.is((await site.ask('/assets/-/image?path=/assets/npm/tip/drop.svg')).text, drop)
+  for (const name of ['npm/tip.js', 'npm/tip/drop.svg']) {
+    const { texts } = await json<AssetReport>(site, `asset?path=${name}&json`)
+    t.truthy(texts.source?.text, name)
   }
 })
 
