@@ -199,6 +199,23 @@ test('nginx passes on what public does not have, and hides the manifest and dotf
 })
 
 for (const kind of ['files', 'proxy'] as const) {
+  test(`nginx takes a page with all the links that ctx.preload writes, a policy and a cookie (${kind})`, async t => {
+    const names = Array.from({ length: 60 }, (_, at) => `a-stylesheet-with-a-name-${at}.css`)
+    const policy = `style-src ${'https://styles.example '.repeat(50)}`
+    const site = await makeSite(t, Object.fromEntries(names.map(name => [`css/${name}`, ''])), {
+      routes(ctx) {
+        for (const name of names) ctx.preload(name)
+        ctx.set({ 'Content-Security-Policy': policy, 'Set-Cookie': `session=${'s'.repeat(1000)}` })
+        ctx.body = 'page'
+      }
+    })
+    const port = await nginxInFront(t, kind === 'files' ? makeProject(t) : undefined, site.port)
+    const [theirs, ours] = await Promise.all([ask(port, '/'), site.ask('/')])
+    const { link } = ours.headers
+    t.true((link?.length ?? 0) > 2900)
+    t.deepEqual([theirs.status, theirs.text, theirs.headers.link], [200, 'page', link])
+  })
+
   test(`nginx asks the next replica for a fingerprinted file (${kind})`, async t => {
     const texts = ['one', 'two', 'three'].map(text => `a { content: "${text}" }`)
     const roots = texts.map(text => makeProject(t, placed({ 'stylesheets/app.css': text })))
