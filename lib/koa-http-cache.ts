@@ -102,6 +102,8 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
 }
 
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  // Middleware between two koaHttpCache may have changed the body meanwhile.
+  state.serialized = undefined
   if (state.offer !== undefined && isUntouched(ctx)) state.decision ??= state.offer
   if (settings.autoEtag && !state.isCompared)
     state.decision ??= compareResponse(ctx, state, settings)

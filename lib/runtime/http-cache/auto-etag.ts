@@ -11,7 +11,7 @@ import type { HttpCacheSettings } from './settings.ts'
 export function compareResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings) {
   if (!isConditional(ctx)) return undefined
   const own = validatorsOf(ctx)
-  const etag = own.etag ?? etagOfContent(ctx)
+  const etag = own.etag ?? etagOfContent(ctx, state)
   if ((etag ?? own.lastModified) === undefined) return undefined
   return state.evaluate({ ...own, etag }, settings, isByDateAlone(ctx, settings))
 }
@@ -34,8 +34,9 @@ export function validatorsOf({ res, response }: Context): Validators {
 }
 
 // The tag is weak, because an upstream middleware may compress the content.
-function etagOfContent({ status, body, method }: Context): string | undefined {
+function etagOfContent({ status, body, method }: Context, state: RequestState) {
   const content = status === 200 ? contentOf(body) : undefined
+  state.serialized = body
   // A route may leave out the content for HEAD, whose ETag is that of GET.
   return content === undefined || (method === 'HEAD' && content.length === 0)
     ? undefined

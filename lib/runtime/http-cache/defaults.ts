@@ -80,7 +80,7 @@ function reasonToBePersonal(ctx: Context, state: RequestState, defaults: Default
   const { headers } = ctx.req
   const sent = defaults.credentials.find(name => headers[name.toLowerCase()] !== undefined)
   if (sent !== undefined) return `the request has ${sent}`
-  const use = defaults.personal.sharesCookies ? undefined : cookieUseOfBody(ctx)
+  const use = defaults.personal.sharesCookies ? undefined : cookieUseOfBody(ctx, state)
   if (use !== undefined) return `the route ${use}`
   if (hasStream(ctx, state)) return 'a stream may read the session while it is sent'
   const hasNonce = policiesWithNonce(ctx.res).length > 0
@@ -88,9 +88,9 @@ function reasonToBePersonal(ctx: Context, state: RequestState, defaults: Default
 }
 
 /** Koa writes an object as JSON after all middleware: a getter or `toJSON` that reads the session is called before. */
-function cookieUseOfBody(ctx: Context): string | undefined {
+function cookieUseOfBody(ctx: Context, { serialized }: RequestState): string | undefined {
   const use = cookieUse(ctx)
-  if (use !== undefined) return use
+  if (use !== undefined || serialized === ctx.body) return use
   try {
     contentOf(ctx.body)
   } catch (error) {

@@ -117,6 +117,8 @@ export class RequestState {
   isReadAsBoolean = false
   /** The body was a stream, which a 304 has dropped. */
   hadStream = false
+  /** The innermost koaHttpCache that is finishing the response has made the JSON of this body for its ETag. */
+  serialized: unknown = undefined
   sharesCookies = false
   /** The innermost koaHttpCache with defaults sets them here, if nothing behind it wrote about caching. */
   defaults: Defaults | undefined = undefined

@@ -187,6 +187,33 @@ test('a default is private for an object that reads a cookie while it is written
   t.is((await (await open(t, app)).get()).headers['cache-control'], 'public, max-age=60')
 })
 
+test('a default and autoEtag together make the JSON of a body once more than Koa does', async t => {
+  let count = 0
+  const bodyOf = (ctx: Context) => ({ toJSON: () => [++count, ctx.get('x-reader')].slice(1) })
+  for (const autoEtag of [false, true]) {
+    const app = new Koa().use(koaHttpCache({ ...PUBLIC, autoEtag }))
+    const site = await open(
+      t,
+      app.use(ctx => void (ctx.body = bodyOf(ctx)))
+    )
+    for (const match of [{}, { 'x-reader': 'Ann' }]) {
+      count = 0
+      const { status, headers } = await site.get(match)
+      t.deepEqual([status, headers['cache-control'], count], [200, 'public, max-age=60', 2])
+    }
+  }
+})
+
+test('behind two koaHttpCache a default is private for a body that reads a cookie since its ETag was made', async t => {
+  const app = new Koa().use(koaHttpCache(PUBLIC)).use(async (ctx, next) => {
+    await next()
+    Object.assign(ctx.body as object, { toJSON: () => [ctx.cookies.get('name')] })
+  })
+  app.use(koaHttpCache({ autoEtag: true })).use(ctx => void (ctx.body = {}))
+  const { headers, body } = await (await open(t, app)).get({ cookie: 'name=Ann' })
+  t.deepEqual([body, headers['cache-control']], ['["Ann"]', 'private, no-cache'])
+})
+
 test('a default is private for a body that middleware in front makes JSON of, as of a BigInt', async t => {
   const app = new Koa().use(async (ctx, next) => {
     await next()
