@@ -188,19 +188,12 @@ test('a default is private for an object that reads a cookie while it is written
 })
 
 test('a default and autoEtag together make the JSON of a body once more than Koa does', async t => {
-  let count = 0
-  const bodyOf = (ctx: Context) => ({ toJSON: () => [++count, ctx.get('x-reader')].slice(1) })
   for (const autoEtag of [false, true]) {
-    const app = new Koa().use(koaHttpCache({ ...PUBLIC, autoEtag }))
-    const site = await open(
-      t,
-      app.use(ctx => void (ctx.body = bodyOf(ctx)))
-    )
-    for (const match of [{}, { 'x-reader': 'Ann' }]) {
-      count = 0
-      const { status, headers } = await site.get(match)
-      t.deepEqual([status, headers['cache-control'], count], [200, 'public, max-age=60', 2])
-    }
+    let count = 0
+    const route: Middleware = ctx => void (ctx.body = { toJSON: () => `${++count}` })
+    const site = await open(t, new Koa().use(koaHttpCache({ ...PUBLIC, autoEtag })).use(route))
+    const { headers } = await site.get()
+    t.deepEqual([headers['cache-control'], count], ['public, max-age=60', 2])
   }
 })
 
