@@ -57,13 +57,22 @@ const FORMAT = {
   printWidth: 320
 }
 
-/** Without the chunks that only hand on what another one exports under the same names: `import()` takes that one. */
+/**
+ * Without the chunks that only hand on what another one exports under the same names: `import()` takes that one, unless
+ * all of its exports are handed on (`() => import('./additions.js')`), which would then have more of them.
+ */
 function withoutDoors(files) {
   const rooms = new Map()
+  const wholes = new Set()
+  for (const { code } of files)
+    for (const [, name] of String(code).matchAll(
+      /(?<!await )\bimport\("\.\/(?:chunks\/)?([\w-]+\.js)"\)/g
+    ))
+      wholes.add(`chunks/${name}`)
   for (const { fileName, code } of files) {
     const [, room] = /^export \{ [\w, ]+ \} from "\.\/([\w-]+\.js)";\s*$/.exec(code) ?? []
     const isDoor = room !== undefined && fileName.startsWith('chunks/') && !code.includes(' as ')
-    if (isDoor) rooms.set(fileName, `chunks/${room}`)
+    if (isDoor && !wholes.has(fileName)) rooms.set(fileName, `chunks/${room}`)
   }
   const led = fileName => rooms.get(fileName) ?? fileName
   const imported = /(?<=\b(?:import\(|from )"\.\/(?:chunks\/)?)[\w-]+\.js(?=")/g

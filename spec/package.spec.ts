@@ -8,7 +8,9 @@ import { test } from './support/test.ts'
 import Koa from 'koa'
 import supertest from 'supertest'
 import type * as Package from '../lib/index.ts'
+import { generalHelp } from '../lib/publishing/cli/arguments.ts'
 import { withDigest } from './support/digest.ts'
+import { COMMANDS } from './support/ready.ts'
 import { makeProject } from './support/site.ts'
 
 const urlOf = (path: string) => pathToFileURL(path).href
@@ -103,6 +105,11 @@ test('importing the package listens to nothing, starts nothing and adds one glob
   const said = execFileSync(process.execPath, ['--eval', script], { encoding: 'utf8' })
   t.is(said, 'true koa-fresh-assets.sources\n')
   t.deepEqual(described['sideEffects'], ['./dist/cli.js'])
+})
+
+test('the published command lists each command once', t => {
+  const help = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
+  t.is(help, `${generalHelp(COMMANDS)}\n`)
 })
 
 test('package.json names only files and places that exist', t => {
