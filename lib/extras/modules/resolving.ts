@@ -44,13 +44,14 @@ export const buildOptions = (condition: Wanted['condition']) => ({
 /** All names of files of packages begin with this. */
 export const FOLDER = 'npm/'
 
-/** An input of the build stands for a specifier of the app. */
-export const ENTRY = 'package:'
+/** An input of the build stands for a specifier of the app: no import of a package begins like this. */
+export const ENTRY = '\0package:'
 /** Stands for a module of Node that CommonJS requires: in browsers it is an empty object. */
 export const EMPTY = '\0empty:'
 export const NOTHING = { code: 'module.exports = {}', moduleType: 'js' } as const
 const CSS_MODULE = /\btype["']?\s*:\s*["']css["']/
-const ELSEWHERE = /^(?:https?|data|blob):/i
+/** Browsers load these without us. */
+export const ELSEWHERE = /^(?:(?:https?|data|blob):|\/\/)/i
 /** Takes the place of a file of a package in built code. */
 export const PLACEHOLDER = 'npm-file:'
 

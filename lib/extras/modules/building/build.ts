@@ -42,7 +42,6 @@ export interface Listed {
 
 /** The chunks that several modules share are in this folder. */
 const SHARED = `${FOLDER}-/`
-const FACADE = '\0package:'
 
 /**
  * @returns the files that were read as well: another build may be another one once one of them has changed; an error
@@ -115,14 +114,13 @@ function facades(
   return {
     name: 'facades',
     resolveId: (specifier, importer) => {
-      if (specifier.startsWith(ENTRY))
-        return { id: FACADE + specifier.slice(ENTRY.length), moduleSideEffects: true }
-      return importer?.startsWith(FACADE) ? { id: specifier } : null
+      if (specifier.startsWith(ENTRY)) return { id: specifier, moduleSideEffects: true }
+      return importer?.startsWith(ENTRY) ? { id: specifier } : null
     },
     load: {
       filter: { id: /^\0package:/ },
       async handler(id) {
-        const specifier = id.slice(FACADE.length)
+        const specifier = id.slice(ENTRY.length)
         const file = entries.get(specifier)
         if (file === undefined) return { code: 'export {}', moduleType: 'js' }
         const { inputFormat, exports } = await this.load({ id: file })
@@ -148,7 +146,7 @@ function entryName(name: string, { entries, files }: Resolved): string {
 }
 
 function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<string, string> {
-  const byId = new Map(Array.from(entries.keys(), each => [FACADE + each, each]))
+  const byId = new Map(Array.from(entries.keys(), each => [ENTRY + each, each]))
   return new Map(
     chunks.flatMap(({ facadeModuleId, fileName }) => {
       const specifier = byId.get(facadeModuleId ?? '')

@@ -43,7 +43,8 @@ export async function makeBundler(
       const written = new Map(nodes)
       for (const app of apps.filter(isJoined)) {
         const named = await pathsOf(mentions, app, sources)
-        const joining = { root, app, minifyTarget: minifyTarget(app) }
+        const isAsset = (path: string) => written.has(path)
+        const joining = { root, app, isAsset, minifyTarget: minifyTarget(app) }
         const joined = await joinedIn(joining, written, named)
         if (!joined) continue
         for (const path of joined.modules.keys())

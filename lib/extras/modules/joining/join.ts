@@ -10,6 +10,7 @@ import { facadeOf } from '../common-js.ts'
 import { importsIn } from '../imports.ts'
 import {
   buildOptions,
+  ELSEWHERE,
   EMPTY,
   FOLDER as PACKAGES,
   isPlainSheet,
@@ -27,6 +28,8 @@ export interface Joining {
   /** The browsers for which it is minified, none for any; undefined: it is not. */
   readonly minifyTarget: readonly string[] | undefined
   readonly plan: Plan
+  /** Tells whether a path is that of an asset. */
+  readonly isAsset: (path: string) => boolean
 }
 
 export interface Made {
@@ -109,9 +112,10 @@ interface Statement {
 /** Joins modules into entries; those that are apart are left to be imported. */
 async function chunksOf(
   { rolldown }: Rolldown,
-  { root, app, minifyTarget: target, plan }: Joining,
+  joining: Joining,
   pathOf: PathOf
 ): Promise<OutputChunk[]> {
+  const { root, minifyTarget: target, plan } = joining
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
   if (entries.length === 0) return []
   const inputs = entries.map(path => {
@@ -126,7 +130,7 @@ async function chunksOf(
     ...buildOptions('production'),
     // With strictExecutionOrder, ES modules that need no wrapper have none; some would run before CommonJS in front of them.
     experimental: { attachDebugInfo: 'none', onDemandWrapping: !hasCommonJs },
-    plugins: [modulesFrom(plan, pathOf, app, lost)]
+    plugins: [modulesFrom(joining, pathOf, lost)]
   })
   const { output } = await build.generate({
     format: 'es',
@@ -156,13 +160,10 @@ async function chunksOf(
   return chunks
 }
 
-const URL = /^(?:(?!node:)[a-z]{2,}:|\/)/i
-
 /** Finds listed modules by their names, and leaves other files of packages to Rolldown. */
 function modulesFrom(
-  { modules, apart }: Plan,
+  { plan: { modules, apart }, app: { imports }, isAsset }: Joining,
   pathOf: PathOf,
-  { imports }: AppSettings,
   lost: Map<string, string>
 ): Plugin {
   const elsewhere = (id: string) => ({ id, external: 'absolute' }) as const
@@ -177,7 +178,7 @@ function modulesFrom(
       const script = modules.get(path)
       if (script && !apart.has(path)) return resolved(script)
       if (from && from.source.packageName === undefined) return elsewhere(specifier)
-      if (script || URL.test(specifier) || imports.has(specifier)) {
+      if (isAsset(path) || ELSEWHERE.test(specifier) || imports.has(specifier)) {
         if (isPlainSheet(specifier, from?.code)) lost.set(specifier, importer)
         return elsewhere(specifier)
       }
