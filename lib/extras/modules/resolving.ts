@@ -41,6 +41,9 @@ export const buildOptions = (condition: Wanted['condition']) => ({
   transform: { define: { 'process.env.NODE_ENV': JSON.stringify(condition) } }
 })
 
+/** Rolldown makes modules of these files, whose names depend on what is imported. */
+export const DATA = /\.(?:json|txt)$/
+
 /** All names of files of packages begin with this. */
 export const FOLDER = 'npm/'
 

@@ -2,12 +2,15 @@
 import { stripVTControlCharacters } from 'node:util'
 import { findPeer, loadPeer, missingPeer } from '../../publishing/compilers/built-in.ts'
 import type { rolldown as Build, RolldownLog } from 'rolldown'
+import type { transform as Transform } from 'rolldown/utils'
 import { AssetError } from '../../runtime/errors.ts'
 
 export interface Rolldown {
   readonly rolldown: typeof Build
   /** @throws Error for a text that cannot be parsed */
   readonly parseAst: (code: string) => object
+  /** Makes JavaScript of TypeScript and JSX. */
+  readonly transform: typeof Transform
 }
 
 /** Earlier ones break React in the order of ECMAScript modules. */
@@ -21,7 +24,8 @@ export async function loadRolldown(purpose: string, root: string): Promise<Rolld
   const { require } = await foundFor(purpose, root)
   const { rolldown } = (await loadPeer(PEER, purpose, root)) as Pick<Rolldown, 'rolldown'>
   const { parseAst } = require('rolldown/parseAst') as Pick<Rolldown, 'parseAst'>
-  return { rolldown, parseAst }
+  const { transform } = require('rolldown/utils') as Pick<Rolldown, 'transform'>
+  return { rolldown, parseAst, transform }
 }
 
 /** @throws AssetError for none, and for an old one */

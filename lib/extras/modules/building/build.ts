@@ -2,11 +2,14 @@
 // they are joined with the modules of the app, it only reads them.
 import { basename, dirname, join, resolve } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
+import { CompileError } from '../../../runtime/errors.ts'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
+import type { Compiler } from '../../../runtime/settings/options.ts'
 import { facadeOf } from '../common-js.ts'
 import {
   asUnusable,
   buildOptions,
+  DATA,
   ENTRY,
   FOLDER,
   Resolved,
@@ -156,7 +159,10 @@ function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<s
 }
 
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
-export async function readPackages({ rolldown }: Rolldown, wanted: Wanted): Promise<Listed> {
+export async function readPackages(
+  { rolldown, transform }: Rolldown,
+  wanted: Wanted
+): Promise<Listed> {
   const resolved = new Resolved(wanted.root)
   const { entries, workers } = resolved
   const modules = new Map<string, readonly string[]>()
@@ -182,7 +188,7 @@ export async function readPackages({ rolldown }: Rolldown, wanted: Wanted): Prom
   const reached = new Set([...entries.values(), ...workers])
   for (const id of reached)
     for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
-  return listRead([...reached].toSorted(), resolved)
+  return listRead([...reached].toSorted(), resolved, transform)
 }
 
 const NONE = '\0none'
@@ -194,7 +200,11 @@ export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
 }
 
 /** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
-function listRead(modules: readonly string[], resolved: Resolved): Listed {
+function listRead(
+  modules: readonly string[],
+  resolved: Resolved,
+  transform: Rolldown['transform']
+): Listed {
   const { entries, packages, targets } = resolved
   const names = new Map<string, string>()
   for (const [specifier, file] of entries)
@@ -206,7 +216,15 @@ function listRead(modules: readonly string[], resolved: Resolved): Listed {
     const own = /\.m?js$/.test(path) ? path : `${path}.js`
     const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
     names.set(file, name)
-    return { name, file, directory, specifiers: specifiersOf(file, entries), packageName }
+    const specifiers = specifiersOf(file, entries)
+    return {
+      name,
+      file,
+      directory,
+      specifiers,
+      packageName,
+      compiler: compilerFor(file, transform)
+    }
   })
   const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
     new Map(
@@ -220,4 +238,21 @@ function listRead(modules: readonly string[], resolved: Resolved): Listed {
     imports: { names: namesOf(entries), links: new Map() },
     inside: new Map(modules.map(file => [names.get(file) ?? '', namesOf(targets.get(file))]))
   }
+}
+
+/** Makes JavaScript of what Rolldown takes for something else by the name of its file. */
+function compilerFor(file: string, transform: Rolldown['transform']): Compiler | undefined {
+  const [extension] = /\.(?:json|txt|[cm]?ts|[jt]sx)$/.exec(file) ?? []
+  if (extension === undefined) return undefined
+  const compile: Compiler['compile'] = async ({ code, path, sourceMap }) => {
+    // Rolldown reads it again, and gives it the names that its readers need.
+    if (DATA.test(path)) return { code: `export default ${JSON.stringify(code)}` }
+    const made = await transform(basename(path), code, { sourcemap: sourceMap === true })
+    const [error] = made.errors
+    if (error) throw new CompileError(error.message, { file: path })
+    if (!made.map) return { code: made.code }
+    const map = Buffer.from(JSON.stringify(made.map)).toString('base64')
+    return { code: `${made.code}//# sourceMappingURL=data:application/json;base64,${map}` }
+  }
+  return { extensions: extension, target: '.js', compile }
 }

@@ -10,6 +10,7 @@ import { facadeOf } from '../common-js.ts'
 import { importsIn } from '../imports.ts'
 import {
   buildOptions,
+  DATA,
   ELSEWHERE,
   EMPTY,
   FOLDER as PACKAGES,
@@ -198,7 +199,7 @@ function modulesFrom(
         return { code, moduleType: 'js' }
       }
       const script = modules.get(pathOf(id) ?? '')
-      if (!script) return null
+      if (!script || DATA.test(id)) return null
       const [code, map = script.map] = withoutMap(script.code)
       return { code, map: map ?? null, moduleType: 'js' }
     }
@@ -217,7 +218,7 @@ function namesFrom(path: string, scripts: Iterable<Script>): string[] {
 
 function resolved({ source: { file, directory, packageName } }: Script) {
   if (packageName === undefined) return { id: idOf(file) }
-  return { id: file, packageJsonPath: joinPath(directory, 'package.json') }
+  return { id: idOf(file), packageJsonPath: joinPath(directory, 'package.json') }
 }
 
 const INLINE_MAP =
