@@ -13,7 +13,8 @@ import { linked, nodeOf, pathsOf } from '../modules/joining/bundler.ts'
 import { modeOf } from '../modules/options.ts'
 import type { StyleRows } from './options.ts'
 import { planOf, type Nodes, type Plan } from './plan.ts'
-import { esbuildOrReason, inlineMapOf, withInlineMap } from './transform.ts'
+import { brokenMap, takeInlineMap } from '../../publishing/rendering/source-map.ts'
+import { esbuildOrReason, withInlineMap } from './transform.ts'
 
 const CONCURRENCY = 8
 
@@ -39,7 +40,8 @@ export function makeBundler(
       const joined = [...plan.values()].flatMap(paths => [...paths])
       const loaded = loadedApart(nodes, plan, named.flat())
       const gone = new Set(joined.filter(path => isOwn(nodes.get(path)) && !loaded.has(path)))
-      const plugin = sheetsFrom(nodes, plan)
+      const broken = new Set<string>()
+      const plugin = sheetsFrom(nodes, plan, broken)
       const files = [...plan.keys()].filter(path => !gone.has(path))
       const made = await inParallel(files, CONCURRENCY, async path => {
         const node = nodes.get(path) as Draft
@@ -50,7 +52,7 @@ export function makeBundler(
       for (const node of made) nodes.set(node.path, node)
       for (const node of made) nodes.set(node.path, linked(node, nodes))
       sheets = { files: files.length, imports: joined.length }
-      return undefined
+      return { errors: [], warnings: Array.from(broken, file => brokenMap(file, root)) }
     },
     report: () => ({ sheets })
   }
@@ -110,7 +112,8 @@ async function join(
 
 const withoutNamespace = (path: string) => path.slice(path.indexOf(`${SHEET}:`) + SHEET.length + 1)
 
-function sheetsFrom(nodes: Nodes, plan: Plan): Esbuild.Plugin {
+/** @param broken gets the files whose source maps cannot be read */
+function sheetsFrom(nodes: Nodes, plan: Plan, broken: Set<string>): Esbuild.Plugin {
   return {
     name: SHEET,
     setup(build) {
@@ -125,18 +128,23 @@ function sheetsFrom(nodes: Nodes, plan: Plan): Esbuild.Plugin {
         return { path: url, external: true }
       })
       build.onLoad({ filter: /.*/, namespace: SHEET }, async ({ path }) => ({
-        contents: await textOf(nodes.get(path) as Draft),
+        contents: await textOf(nodes.get(path) as Draft, broken),
         loader: 'css'
       }))
     }
   }
 }
 
-async function textOf({ content, text, map, links = [], path }: Draft): Promise<string> {
+async function textOf(
+  { content, text, map, links = [], path, source }: Draft,
+  broken: Set<string>
+): Promise<string> {
   const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
   const code = new TextDecoder().decode(await readContent(finish({ content, text }, urls)))
-  const json = map ?? inlineMapOf(code)
-  if (json === undefined) return code
+  const { code: bare, map: inline, isBroken } = takeInlineMap(code)
+  if (isBroken) broken.add(source.file)
+  const json = map ?? inline
+  if (json === undefined) return bare
   // esbuild would take them as relative to a folder of the disk.
   const inSheets = (source: string) => `${SHEET}:${posix.join(dirname(path), source)}`
   return withInlineMap(code, withSources(json, inSheets))

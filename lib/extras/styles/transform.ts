@@ -8,6 +8,7 @@ import { loadPeer } from '../../publishing/compilers/built-in.ts'
 import { asCompileError } from '../../publishing/compilers/esbuild.ts'
 import { withRelativeSources } from '../../publishing/compilers/compiler.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
+import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
 import type { Project, Transform, TransformedText } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
@@ -25,19 +26,11 @@ async function loadEsbuild(purpose: string, root: string): Promise<typeof Esbuil
 export const esbuildOrReason = (purpose: string, root: string) =>
   loadEsbuild(purpose, root).catch(reasonOf)
 
-const INLINE_MAP =
-  /\n?\/[/*][#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/)?\s*$/
-
-export function inlineMapOf(code: string): string | undefined {
-  const data = INLINE_MAP.exec(code)?.groups?.['data']
-  return data === undefined ? undefined : Buffer.from(data, 'base64').toString()
-}
-
 /** Returns a text with this map at its end, in a comment of CSS. */
 export function withInlineMap(css: string, map: object): string {
   const json = JSON.stringify(map)
   const url = `data:application/json;base64,${Buffer.from(json).toString('base64')}`
-  return `${css.replace(INLINE_MAP, '')}\n/*# sourceMappingURL=${url} */\n`
+  return `${takeInlineMap(css).code}\n/*# sourceMappingURL=${url} */\n`
 }
 
 const set = (names: string) => Object.fromEntries(names.split(/\s+/).map(name => [name, true]))
@@ -95,7 +88,7 @@ const lackColors = (target: readonly string[]) =>
 
 /** The map shows a source as it was written, without the copies of declarations. */
 function showing({ code: source, isCompiled }: TransformedText, code: string): string {
-  const json = isCompiled ? undefined : inlineMapOf(code)
+  const json = isCompiled ? undefined : takeInlineMap(code).map
   if (json === undefined) return code
   return withInlineMap(code, { ...(JSON.parse(json) as object), sourcesContent: [source] })
 }
@@ -134,7 +127,7 @@ async function lowered(
       tell(errors, isLeft ? '; it is left as it is' : '; it is published as it is')
       if (isLeft) return lower(LEFT)
       // A text may have what does not parse, such as a hack for an old browser.
-      return isMapped ? code : code.replace(INLINE_MAP, '')
+      return isMapped ? code : takeInlineMap(code).code
     }
   }
   return { code: await lower(KEPT), warnings }
@@ -146,7 +139,7 @@ const isAboutTarget = ({ text }: Esbuild.Message) => text.includes('configured t
 function sourcePlace(root: string, text: TransformedText, line = 1, column = 0): string {
   const { file, code, isCompiled } = text
   if (!isCompiled) return placeOf(root, file, line, column + 1)
-  const json = inlineMapOf(code)
+  const json = takeInlineMap(code).map
   const found = json && new SourceMap(JSON.parse(json) as never).findEntry(line - 1, column)
   if (!found || !('originalLine' in found)) return placeOf(root, file)
   const source = resolve(dirname(file), found.originalSource.replace(/^file:\/\//, ''))
@@ -191,7 +184,7 @@ export async function minifier(
       }
       minified.files++
       minified.bytes += Buffer.byteLength(result.code)
-      minified.insteadOf += Buffer.byteLength(code.replace(INLINE_MAP, ''))
+      minified.insteadOf += Buffer.byteLength(takeInlineMap(code).code)
       return { code: result.code, map: withRelativeSources(result.map, file) }
     },
     report: async () => ({ minified })

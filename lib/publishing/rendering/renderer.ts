@@ -18,6 +18,7 @@ import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { draft, finish, namesSource, textOf, textType, type Draft, type Text } from './draft.ts'
 import { importErrors, referenceErrors, typeErrors } from './errors.ts'
+import { brokenMap, takeInlineMap } from './source-map.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 interface Referenced extends Sourced {
@@ -75,7 +76,10 @@ export class Renderer {
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
     const { app, source, text } = drafted
     const { file, name } = source
-    const code = await this.#withInlineMap(drafted, new TextDecoder().decode(bytes))
+    const whole = await this.#withInlineMap(drafted, new TextDecoder().decode(bytes))
+    const taken = takeInlineMap(whole)
+    const code = taken.isBroken ? taken.code : whole
+    const broken = taken.isBroken ? [brokenMap(file, this.#settings.root)] : []
     const isCompiled = source.compiler !== undefined
     const target = (await this.#lowering())?.targetOf?.(app)
     const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
@@ -86,7 +90,7 @@ export class Renderer {
       text: await textOf(drafted, made.code, text?.dependencies ?? [], text?.lead),
       map: made.map,
       isLowered: target !== undefined,
-      warnings: [...new Set([...(drafted.warnings ?? []), ...(made.warnings ?? [])])]
+      warnings: [...new Set([...(drafted.warnings ?? []), ...broken, ...(made.warnings ?? [])])]
     }
   }
 

@@ -1,5 +1,6 @@
 // Moves the columns of a source map when parts of its text change length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
+import { pathFrom } from '../../runtime/files/paths.ts'
 import {
   positionsOf,
   writtenReference,
@@ -40,6 +41,44 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   return finished.slice(0, start) + made + finished.slice(start + data.length)
 }
 
+const INLINE_MAP =
+  /\n?\/[/*][#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/]+={0,2})\s*(?:\*\/)?\s*$/
+
+/** Takes the source map, as JSON, from the end of a text. A broken one is no reason to fail: tools that get it would. */
+export function takeInlineMap(code: string): Taken {
+  const found = INLINE_MAP.exec(code)
+  if (!found) return { code, map: undefined, isBroken: false }
+  const map = usableMap(Buffer.from(found[1] ?? '', 'base64').toString())
+  return { code: code.slice(0, found.index), map, isBroken: map === undefined }
+}
+
+export const brokenMap = (file: string, root: string) =>
+  `${pathFrom(root, file)} has a source map that cannot be read, and is published without it`
+
+interface Taken {
+  readonly code: string
+  readonly map: string | undefined
+  readonly isBroken: boolean
+}
+
+/** Returns a map without members of wrong types; undefined for one whose mappings lead nowhere (ECMA-426, section 9). */
+function usableMap(json: string): string | undefined {
+  const { mappings, names = [], sources, sourcesContent, sourceRoot } = parseMap(json) ?? {}
+  if (mappings === undefined || !areTexts(sources) || !areTexts(names)) return undefined
+  const lines = decode(mappings)
+  const bounds = [Infinity, sources.length, Infinity, Infinity, names.length]
+  const isSound = lines.every(segments =>
+    segments.every(each => each.every((field, at) => field >= 0 && field < (bounds[at] ?? 0)))
+  )
+  if (!isSound || encode(lines) !== mappings) return undefined
+  const content = areTexts(sourcesContent) ? { sourcesContent } : {}
+  const place = typeof sourceRoot === 'string' ? { sourceRoot } : {}
+  return JSON.stringify({ version: 3, names, sources, mappings, ...content, ...place })
+}
+
+const areTexts = (list: unknown): list is readonly (string | null)[] =>
+  Array.isArray(list) && list.every(each => each === null || typeof each === 'string')
+
 /** Counts the characters of a text that come from each source of its map; there are none for a map in another form. */
 export function lengthsBySource(json: string, text: string): (readonly [string, number])[] {
   const map = parseMap(json)
@@ -55,10 +94,18 @@ export function lengthsBySource(json: string, text: string): (readonly [string, 
   return [...lengths]
 }
 
+interface ParsedMap {
+  readonly mappings: string
+  readonly names?: unknown
+  readonly sources?: readonly (string | null)[]
+  readonly sourcesContent?: unknown
+  readonly sourceRoot?: unknown
+}
+
 /** The result is undefined for anything but a map with mappings of its own. */
 function parseMap(json: string) {
   try {
-    const map = JSON.parse(json) as { mappings: string; sources?: (string | null)[] } | null
+    const map = JSON.parse(json) as ParsedMap | null
     return typeof map?.mappings === 'string' ? map : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined

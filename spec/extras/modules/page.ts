@@ -62,7 +62,9 @@ let pages = 0
 /** Writes all that the page loads to a folder, with the URLs of files, and runs it there. */
 async function runPage({ root, ask }: Site, html: string, name: string) {
   const { find } = await loadModuleLexer()
-  const { imports } = mapIn(html)
+  const { imports } = html.includes('"importmap"')
+    ? mapIn(html)
+    : { imports: {} as Record<string, string> }
   const first = SCRIPT.exec(html)?.[1] ?? ''
   const folder = join(root, `${name}-${pages++}`)
   const fileOf = (url: string) => pathToFileURL(join(folder, decodeURI(url))).href

@@ -11,6 +11,7 @@ import { isBare } from '../../../publishing/references/modules.ts'
 import { isInModule, type Reference } from '../../../publishing/references/references.ts'
 import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
 import { referenceErrors } from '../../../publishing/rendering/errors.ts'
+import { brokenMap } from '../../../publishing/rendering/source-map.ts'
 import type { Sources } from '../../../publishing/sources/sources.ts'
 import { isJoined, modeOf } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
@@ -41,6 +42,8 @@ export async function makeBundler(
     takes: app => isReady && isJoined(app),
     async join(nodes, mentions) {
       const written = new Map(nodes)
+      const errors = new Array<AssetError>()
+      const warnings = new Array<string>()
       for (const app of apps.filter(isJoined)) {
         const named = await pathsOf(mentions, app, sources)
         const isAsset = (path: string) => written.has(path)
@@ -55,10 +58,10 @@ export async function makeBundler(
           nodes.set(node.path, node)
         }
         modules.push(...joined.modules.values())
+        const broken = [...joined.modules.values()].filter(({ hasBrokenMap }) => hasBrokenMap)
+        warnings.push(...broken.map(({ source }) => brokenMap(source.file, root)))
         files.push(...joined.made)
       }
-      const errors = new Array<AssetError>()
-      const warnings = new Array<string>()
       for (const [path, node] of nodes) {
         const { missing } = node.app
         const made = linked(node, nodes)

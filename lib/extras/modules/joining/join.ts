@@ -200,8 +200,7 @@ function modulesFrom(
       }
       const script = modules.get(pathOf(id) ?? '')
       if (!script || DATA.test(id)) return null
-      const [code, map = script.map] = withoutMap(script.code)
-      return { code, map: map ?? null, moduleType: 'js' }
+      return { code: script.code, map: script.map ?? null, moduleType: 'js' }
     }
   }
 }
@@ -219,15 +218,6 @@ function namesFrom(path: string, scripts: Iterable<Script>): string[] {
 function resolved({ source: { file, directory, packageName } }: Script) {
   if (packageName === undefined) return { id: idOf(file) }
   return { id: idOf(file), packageJsonPath: joinPath(directory, 'package.json') }
-}
-
-const INLINE_MAP =
-  /\n?\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/]+={0,2})\s*$/
-
-function withoutMap(code: string): [code: string, map?: string] {
-  const found = INLINE_MAP.exec(code)
-  if (!found) return [code]
-  return [code.slice(0, found.index), Buffer.from(found[1] ?? '', 'base64').toString()]
 }
 
 function madeOf(

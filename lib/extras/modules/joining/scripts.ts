@@ -8,14 +8,17 @@ import { encodePath } from '../../../runtime/urls/spelling.ts'
 import { MAP } from '../../../publishing/building/links.ts'
 import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { finish, textType, type Draft } from '../../../publishing/rendering/draft.ts'
+import { takeInlineMap } from '../../../publishing/rendering/source-map.ts'
 
 /** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
 export interface Script {
   readonly name: string
   readonly source: Pick<SourceFile, 'file' | 'directory' | 'packageName' | 'specifiers'>
   readonly code: string
-  /** The source map as JSON, if that is not in the code. */
+  /** The source map as JSON, which is not in the code. */
   readonly map?: string | undefined
+  /** True for one that had a map which leads nowhere. */
+  readonly hasBrokenMap?: boolean
   readonly imports: readonly string[]
   readonly dynamicImports: readonly string[]
   /** Modules to which it refers, or that it imports, by a URL with a query or fragment: each such URL runs them once more. */
@@ -35,9 +38,10 @@ export async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts
 }
 
 async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
-  const { source, text, map, links = [] } = node
+  const { source, text, links = [] } = node
   const urls = links.map(path => path && encodePath(path))
-  const code = new TextDecoder().decode(await readContent(finish(node, urls)))
+  const finished = new TextDecoder().decode(await readContent(finish(node, urls)))
+  const { code, map = node.map, isBroken: hasBrokenMap } = takeInlineMap(finished)
   const { references = [] } = text ?? {}
   const imports = new Set<string>()
   const dynamicImports = new Set<string>()
@@ -55,7 +59,7 @@ async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
   }
   const [all, later] = [[...imports], [...dynamicImports]]
   const loaded = { imports: all, dynamicImports: later, again: [...again], others: [...others] }
-  return { name: source.name, source, code, map, ...loaded }
+  return { name: source.name, source, code, map, hasBrokenMap, ...loaded }
 }
 
 /** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */
