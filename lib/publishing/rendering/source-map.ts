@@ -28,24 +28,18 @@ export function shiftMap(json: string, text: Referring, urls: Urls): string {
   return JSON.stringify({ ...map, mappings: encode(lines) })
 }
 
-const INLINE = 'sourceMappingURL=data:application/json;'
-const INLINE_DATA = /(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/\s*)?$/iy
+const INLINE_MAP =
+  /\n?\/[/*][#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/]+={0,2})\s*(?:\*\/\s*)?$/
 
 export function shiftInlineMap(finished: string, text: Referring, urls: Urls): string {
-  const at = finished.lastIndexOf(INLINE)
-  INLINE_DATA.lastIndex = at + INLINE.length
-  const data = at === -1 ? undefined : INLINE_DATA.exec(finished)?.groups?.['data']
-  if (data === undefined) return finished
-  const shifted = shiftMap(Buffer.from(data, 'base64').toString(), text, urls)
-  const [start, made] = [finished.lastIndexOf(data), Buffer.from(shifted).toString('base64')]
-  return finished.slice(0, start) + made + finished.slice(start + data.length)
+  return finished.replace(INLINE_MAP, (comment, data: string) => {
+    const shifted = shiftMap(Buffer.from(data, 'base64').toString(), text, urls)
+    return comment.replace(data, Buffer.from(shifted).toString('base64'))
+  })
 }
 
-const INLINE_MAP =
-  /\n?\/[/*][#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/]+={0,2})\s*(?:\*\/)?\s*$/
-
 /** Takes the source map, as JSON, from the end of a text. A broken one is no reason to fail: tools that get it would. */
-export function takeInlineMap(code: string): Taken {
+export function takeInlineMap(code: string) {
   const found = INLINE_MAP.exec(code)
   if (!found) return { code, map: undefined, isBroken: false }
   const map = usableMap(Buffer.from(found[1] ?? '', 'base64').toString())
@@ -55,15 +49,9 @@ export function takeInlineMap(code: string): Taken {
 export const brokenMap = (file: string, root: string) =>
   `${pathFrom(root, file)} has a source map that cannot be read, and is published without it`
 
-interface Taken {
-  readonly code: string
-  readonly map: string | undefined
-  readonly isBroken: boolean
-}
-
 /** Returns a map without members of wrong types; undefined for one whose mappings lead nowhere (ECMA-426, section 9). */
 function usableMap(json: string): string | undefined {
-  const { mappings, names = [], sources, sourcesContent, sourceRoot } = parseMap(json) ?? {}
+  const { mappings, names = [], sources, sourcesContent } = parseMap(json) ?? {}
   if (mappings === undefined || !areTexts(sources) || !areTexts(names)) return undefined
   const lines = decode(mappings)
   const bounds = [Infinity, sources.length, Infinity, Infinity, names.length]
@@ -71,9 +59,8 @@ function usableMap(json: string): string | undefined {
     segments.every(each => each.every((field, at) => field >= 0 && field < (bounds[at] ?? 0)))
   )
   if (!isSound || encode(lines) !== mappings) return undefined
-  const content = areTexts(sourcesContent) ? { sourcesContent } : {}
-  const place = typeof sourceRoot === 'string' ? { sourceRoot } : {}
-  return JSON.stringify({ version: 3, names, sources, mappings, ...content, ...place })
+  const content = areTexts(sourcesContent) && { sourcesContent }
+  return JSON.stringify({ version: 3, names, sources, mappings, ...content })
 }
 
 const areTexts = (list: unknown): list is readonly (string | null)[] =>
@@ -99,7 +86,6 @@ interface ParsedMap {
   readonly names?: unknown
   readonly sources?: readonly (string | null)[]
   readonly sourcesContent?: unknown
-  readonly sourceRoot?: unknown
 }
 
 /** The result is undefined for anything but a map with mappings of its own. */

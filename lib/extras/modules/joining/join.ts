@@ -65,17 +65,20 @@ export async function join(
   const pathOf: PathOf = id => byFile.get(id.replace(FACADE, ''))
   try {
     const chunks = await chunksOf(rolldown, joining, pathOf)
-    const moved = chunks.flatMap(({ fileName, moduleIds }) => {
+    const moved = chunks.flatMap(({ fileName, moduleIds, facadeModuleId }) => {
       const paths = moduleIds.flatMap(id => pathOf(id) ?? [])
-      return paths.filter(path => placed.has(path) && modules.get(path)?.name !== fileName)
+      // Of two names that differ by case alone, Rolldown changes one.
+      const entry = fileName.startsWith(FOLDER) ? undefined : pathOf(facadeModuleId ?? '')
+      const isMeant = (path: string) => placed.has(path) || path === entry
+      return paths.filter(path => isMeant(path) && modules.get(path)?.name !== fileName)
     })
     const made = chunks.map(chunk => madeOf(chunk, joining, pathOf))
     if (moved.length > 0 || apart.size === 0) return { made, moved }
     const alone = { ...plan, entries: [...apart], apart: new Set(modules.keys()) }
     for (const chunk of await chunksOf(rolldown, { ...joining, plan: alone }, pathOf)) {
       const file = madeOf(chunk, joining, pathOf)
-      const { code = '' } = modules.get(file.from[0]) ?? {}
-      made.push({ ...file, code: inOrder(file.code, importsIn(code), rolldown.parseAst) })
+      const { code = '', name = file.name } = (chunk.isEntry && modules.get(file.from[0])) || {}
+      made.push({ ...file, name, code: inOrder(file.code, importsIn(code), rolldown.parseAst) })
     }
     return { made, moved }
   } catch (error) {
@@ -221,16 +224,10 @@ function resolved({ source: { file, directory, packageName } }: Script) {
 }
 
 function madeOf(
-  { fileName, code, map, isEntry, facadeModuleId, moduleIds }: OutputChunk,
+  { fileName, code, map, facadeModuleId, moduleIds }: OutputChunk,
   { root, app, plan: { modules, entries } }: Joining,
   pathOf: PathOf
 ): Made {
-  const entry = modules.get(pathOf(facadeModuleId ?? '') ?? '')
-  // Rolldown makes names different on disks that do not distinguish case.
-  if (isEntry && entry && !fileName.startsWith(FOLDER) && fileName !== entry.name) {
-    const reason = 'another module has this name, but for upper and lower case: rename one'
-    throw new CompileError(reason, { file: entry.source.file })
-  }
   const [first, ...rest] = [facadeModuleId ?? '', ...moduleIds].flatMap(id => pathOf(id) ?? [])
   const here = posix.dirname(posix.join(app.urlPrefix, fileName))
   /** The path that a source has in a source map: that of its file, whatever its name is. */

@@ -55,9 +55,6 @@ test('modules that import each other become one file; names may have spaces and 
 })
 
 test('a module that would take the place of another file is an error', async t => {
-  const twins = { 'javascripts/Same.js': 'export let a', 'javascripts/same.js': 'export let b' }
-  const same = /[Ss]ame\.js: another module has this name, but/
-  await t.throwsAsync(makeShop(t, ALL, twins), { message: same })
   const there = { 'javascripts/joined/big.js': "document.title = 'mine'" }
   const taken = /would be \/assets\/joined\/big\.js, which is there/
   await t.throwsAsync(makeShop(t, ALL, there), { message: taken })
