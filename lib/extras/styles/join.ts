@@ -141,10 +141,10 @@ async function textOf(
 ): Promise<string> {
   const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
   const code = new TextDecoder().decode(await readContent(finish({ content, text }, urls)))
-  const { code: bare, map: inline, isBroken } = takeInlineMap(code)
-  if (isBroken) broken.add(source.file)
+  const { code: bare, map: inline } = takeInlineMap(code)
+  if (inline === null) broken.add(source.file)
   const json = map ?? inline
-  if (json === undefined) return bare
+  if (!json) return bare
   // esbuild would take them as relative to a folder of the disk.
   const inSheets = (source: string) => `${SHEET}:${posix.join(dirname(path), source)}`
   return withInlineMap(code, withSources(json, inSheets))

@@ -89,7 +89,7 @@ const lackColors = (target: readonly string[]) =>
 /** The map shows a source as it was written, without the copies of declarations. */
 function showing({ code: source, isCompiled }: TransformedText, code: string): string {
   const json = isCompiled ? undefined : takeInlineMap(code).map
-  if (json === undefined) return code
+  if (!json) return code
   return withInlineMap(code, { ...(JSON.parse(json) as object), sourcesContent: [source] })
 }
 

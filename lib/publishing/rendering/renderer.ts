@@ -78,8 +78,8 @@ export class Renderer {
     const { file, name } = source
     const whole = await this.#withInlineMap(drafted, new TextDecoder().decode(bytes))
     const taken = takeInlineMap(whole)
-    const code = taken.isBroken ? taken.code : whole
-    const broken = taken.isBroken ? [brokenMap(file, this.#settings.root)] : []
+    const code = taken.map === null ? taken.code : whole
+    const broken = taken.map === null ? [brokenMap(file, this.#settings.root)] : []
     const isCompiled = source.compiler !== undefined
     const target = (await this.#lowering())?.targetOf?.(app)
     const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })

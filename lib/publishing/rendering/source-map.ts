@@ -38,27 +38,30 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   })
 }
 
-/** Takes the source map, as JSON, from the end of a text. A broken one is no reason to fail: tools that get it would. */
+/**
+ * Takes the source map, as JSON, from the end of a text. It is null if it cannot be read, which is no reason to fail:
+ * tools that get it would.
+ */
 export function takeInlineMap(code: string) {
   const found = INLINE_MAP.exec(code)
-  if (!found) return { code, map: undefined, isBroken: false }
+  if (!found) return { code, map: undefined }
   const map = usableMap(Buffer.from(found[1] ?? '', 'base64').toString())
-  return { code: code.slice(0, found.index), map, isBroken: map === undefined }
+  return { code: code.slice(0, found.index), map }
 }
 
 export const brokenMap = (file: string, root: string) =>
   `${pathFrom(root, file)} has a source map that cannot be read, and is published without it`
 
-/** Returns a map without members of wrong types; undefined for one whose mappings lead nowhere (ECMA-426, section 9). */
-function usableMap(json: string): string | undefined {
+/** Returns a map without members of wrong types; null for one whose mappings lead nowhere (ECMA-426, section 9). */
+function usableMap(json: string): string | null {
   const { mappings, names = [], sources, sourcesContent } = parseMap(json) ?? {}
-  if (mappings === undefined || !areTexts(sources) || !areTexts(names)) return undefined
+  if (mappings === undefined || !areTexts(sources) || !areTexts(names)) return null
   const lines = decode(mappings)
   const bounds = [Infinity, sources.length, Infinity, Infinity, names.length]
   const isSound = lines.every(segments =>
     segments.every(each => each.every((field, at) => field >= 0 && field < (bounds[at] ?? 0)))
   )
-  if (!isSound || encode(lines) !== mappings) return undefined
+  if (!isSound || encode(lines) !== mappings) return null
   const content = areTexts(sourcesContent) && { sourcesContent }
   return JSON.stringify({ version: 3, names, sources, mappings, ...content })
 }

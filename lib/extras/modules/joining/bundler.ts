@@ -54,11 +54,11 @@ export async function makeBundler(
           for (const ending of ['', MAP]) nodes.delete(path + ending)
         for (const each of joined.made) {
           const node = await nodeOf(each, app, written)
-          if (nodes.has(node.path)) throw taken(node.path)
+          if (nodes.has(node.path)) throw new AssetError('name-taken', taken(node.path))
           nodes.set(node.path, node)
         }
         modules.push(...joined.modules.values())
-        const broken = [...joined.modules.values()].filter(({ hasBrokenMap }) => hasBrokenMap)
+        const broken = [...joined.modules.values()].filter(({ map }) => map === null)
         warnings.push(...broken.map(({ source }) => brokenMap(source.file, root)))
         files.push(...joined.made)
       }
@@ -110,10 +110,8 @@ async function joinedIn(
   }
 }
 
-function taken(path: string) {
-  const advice = 'rename it, or set bundle: false'
-  return new AssetError('name-taken', `joined modules would be ${path}, which is there: ${advice}`)
-}
+const taken = (path: string) =>
+  `joined modules would be ${path}, which is there: rename it, or set bundle: false`
 
 /** Returns the paths of assets of an app that views and the option `imports` name. */
 export async function pathsOf(

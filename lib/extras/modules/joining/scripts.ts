@@ -15,10 +15,8 @@ export interface Script {
   readonly name: string
   readonly source: Pick<SourceFile, 'file' | 'directory' | 'packageName' | 'specifiers'>
   readonly code: string
-  /** The source map as JSON, which is not in the code. */
-  readonly map?: string | undefined
-  /** True for one that had a map which leads nowhere. */
-  readonly hasBrokenMap?: boolean
+  /** The source map as JSON, which is not in the code; null for one that cannot be read. */
+  readonly map?: string | null | undefined
   readonly imports: readonly string[]
   readonly dynamicImports: readonly string[]
   /** Modules to which it refers, or that it imports, by a URL with a query or fragment: each such URL runs them once more. */
@@ -41,7 +39,7 @@ async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
   const { source, text, links = [] } = node
   const urls = links.map(path => path && encodePath(path))
   const finished = new TextDecoder().decode(await readContent(finish(node, urls)))
-  const { code, map = node.map, isBroken: hasBrokenMap } = takeInlineMap(finished)
+  const { code, map = node.map } = takeInlineMap(finished)
   const { references = [] } = text ?? {}
   const imports = new Set<string>()
   const dynamicImports = new Set<string>()
@@ -59,7 +57,7 @@ async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
   }
   const [all, later] = [[...imports], [...dynamicImports]]
   const loaded = { imports: all, dynamicImports: later, again: [...again], others: [...others] }
-  return { name: source.name, source, code, map, hasBrokenMap, ...loaded }
+  return { name: source.name, source, code, map, ...loaded }
 }
 
 /** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */
