@@ -85,10 +85,12 @@ export class Resolved {
   }
 
   otherFiles(): SourceFile[] {
-    return Array.from(this.files, ([name, file]) => {
-      const { directory = dirname(file), name: packageName } = this.packages.homeOf(file) ?? {}
-      return { name: FOLDER + name, file, directory, packageName }
-    })
+    return Array.from(this.files, ([name, file]) => this.sourceOf(FOLDER + name, file))
+  }
+
+  sourceOf(name: string, file: string): SourceFile {
+    const { directory = dirname(file), name: packageName } = this.packages.homeOf(file) ?? {}
+    return { name, file, directory, packageName }
   }
 
   /** @throws AssetError for all that is used and not there */
@@ -125,9 +127,16 @@ export function lostReason(specifier: string): string {
   return `imports '${specifier}', which is not installed: run npm install ${name}, or ${other}`
 }
 
+/** What a package in a store outside of the project does not find above itself is that of the project. */
+export async function findIn(build: PluginContext, root: string, specifier: string, from: string) {
+  const found = await build.resolve(specifier, from, { skipSelf: true })
+  if (found || !isPackage(specifier)) return found
+  return build.resolve(specifier, join(root, 'index.js'), { skipSelf: true })
+}
+
 /** Finds the entries, and follows what modules of packages import. */
 export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): Plugin {
-  const { entries, targets, files, lost, packages } = resolved
+  const { entries, targets, files, lost, packages, root } = resolved
   const isMapped = new Set(mapped)
   return {
     name: 'packages',
@@ -151,7 +160,7 @@ export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): P
         return null
       if (isMapped.has(specifier) || ELSEWHERE.test(specifier))
         return { id: specifier, external: 'absolute' }
-      const found = await this.resolve(specifier, importer, { skipSelf: true })
+      const found = await findIn(this, root, specifier, importer)
       const isFile = found && !found.external && isAbsolute(found.id)
       if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
       if (!isFile && found && !found.external) return found

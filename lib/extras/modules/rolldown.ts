@@ -1,16 +1,15 @@
 // Finds Rolldown, and tells whether it is new enough.
 import { stripVTControlCharacters } from 'node:util'
 import { findPeer, loadPeer, missingPeer } from '../../publishing/compilers/built-in.ts'
-import type { rolldown as Build, RolldownLog } from 'rolldown'
-import type { transform as Transform } from 'rolldown/utils'
+import type { rolldown, RolldownLog } from 'rolldown'
+import type { parseAst } from 'rolldown/parseAst'
+import type { transform } from 'rolldown/utils'
 import { AssetError } from '../../runtime/errors.ts'
 
 export interface Rolldown {
-  readonly rolldown: typeof Build
-  /** @throws Error for a text that cannot be parsed */
-  readonly parseAst: (code: string) => object
-  /** Makes JavaScript of TypeScript and JSX. */
-  readonly transform: typeof Transform
+  readonly rolldown: typeof rolldown
+  readonly parseAst: typeof parseAst
+  readonly transform: typeof transform
 }
 
 /** Earlier ones break React in the order of ECMAScript modules. */
@@ -22,10 +21,9 @@ export const hasRolldown = async (root: string) => (await findPeer(PEER, root)) 
 /** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
   const { require } = await foundFor(purpose, root)
-  const { rolldown } = (await loadPeer(PEER, purpose, root)) as Pick<Rolldown, 'rolldown'>
-  const { parseAst } = require('rolldown/parseAst') as Pick<Rolldown, 'parseAst'>
-  const { transform } = require('rolldown/utils') as Pick<Rolldown, 'transform'>
-  return { rolldown, parseAst, transform }
+  const main = (await loadPeer(PEER, purpose, root)) as Rolldown
+  const parts = ['rolldown/parseAst', 'rolldown/utils'].map(each => require(each) as Rolldown)
+  return { ...main, ...parts[0], ...parts[1] }
 }
 
 /** @throws AssetError for none, and for an old one */

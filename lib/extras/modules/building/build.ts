@@ -79,13 +79,15 @@ export async function buildPackages(
     })
     const chunks = output.filter(each => each.type === 'chunk')
     resolved.requireFound(chunks.flatMap(({ imports }) => imports))
+    const byFacade = (specifier: string) =>
+      chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
     const built = {
       texts: new Map(
         output.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
       ),
       files: resolved.otherFiles(),
       commonJs,
-      modules: modulesIn(chunks, resolved),
+      modules: new Map([...resolved.entries.keys()].map(each => [each, byFacade(each)])),
       withoutMain: [...wanted.specifiers.keys()].filter(each => !resolved.entries.has(each)),
       links: new Map(
         chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
@@ -148,16 +150,6 @@ function entryName(name: string, { entries, files }: Resolved): string {
   return isTaken ? `${SHARED}${folder.slice(0, -1).replaceAll('/', '+')}` : `${name}.js`
 }
 
-function modulesIn(chunks: readonly OutputChunk[], { entries }: Resolved): Map<string, string> {
-  const byId = new Map(Array.from(entries.keys(), each => [ENTRY + each, each]))
-  return new Map(
-    chunks.flatMap(({ facadeModuleId, fileName }) => {
-      const specifier = byId.get(facadeModuleId ?? '')
-      return specifier === undefined ? [] : [[specifier, fileName] as const]
-    })
-  )
-}
-
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
 export async function readPackages(
   { rolldown, transform }: Rolldown,
@@ -169,8 +161,10 @@ export async function readPackages(
   const reading: Plugin = {
     name: 'reading',
     resolveId: specifier =>
-      specifier.startsWith(ENTRY) ? (entries.get(specifier.slice(ENTRY.length)) ?? NONE) : null,
-    load: id => (id === NONE ? 'export {}' : null),
+      specifier.startsWith(ENTRY)
+        ? (entries.get(specifier.slice(ENTRY.length)) ?? specifier)
+        : null,
+    load: id => (id.startsWith(ENTRY) ? 'export {}' : null),
     moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
       // Rolldown follows what CommonJS requires.
       modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
@@ -191,8 +185,6 @@ export async function readPackages(
   return listRead([...reached].toSorted(), resolved, transform)
 }
 
-const NONE = '\0none'
-
 /** @returns those that lead to a file or name; undefined for none */
 export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
   const found = [...targets].flatMap(([specifier, target]) => (target === to ? specifier : []))
@@ -211,27 +203,18 @@ function listRead(
     names.set(file, names.get(file) ?? `${FOLDER}${specifier}.js`)
   const taken = new Set(names.values())
   const files = modules.map((file): SourceFile => {
-    const { directory = dirname(file), name: packageName } = packages.homeOf(file) ?? {}
     const path = packages.pathOf(file) ?? ''
     const own = /\.m?js$/.test(path) ? path : `${path}.js`
     const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
     names.set(file, name)
-    const specifiers = specifiersOf(file, entries)
-    return {
-      name,
-      file,
-      directory,
-      specifiers,
-      packageName,
-      compiler: compilerFor(file, transform)
-    }
+    // Two versions may have one name, in a store outside of the project.
+    taken.add(name)
+    const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, transform)]
+    return { ...resolved.sourceOf(name, file), specifiers, compiler }
   })
   const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
     new Map(
-      [...found].flatMap(([specifier, file]) => {
-        const name = names.get(file)
-        return name === undefined ? [] : [[specifier, name] as const]
-      })
+      [...found].flatMap(([from, file]) => (names.has(file) ? [[from, names.get(file) ?? '']] : []))
     )
   return {
     files: [...files, ...resolved.otherFiles()],

@@ -13,6 +13,7 @@ import {
   DATA,
   ELSEWHERE,
   EMPTY,
+  findIn,
   FOLDER as PACKAGES,
   isPlainSheet,
   isSheet,
@@ -93,24 +94,17 @@ function inOrder(
   written: readonly { readonly specifier: string }[],
   parse: Rolldown['parseAst']
 ): string {
-  const placeOf = ({ source }: Statement) => {
+  const found = parse(code).body.flatMap(each => ('source' in each && each.source ? each : []))
+  const placeOf = ({ source }: (typeof found)[number]) => {
     const at = written.findIndex(({ specifier }) => specifier === source?.value)
     return at === -1 ? written.length : at
   }
-  const { body } = parse(code) as { readonly body: readonly Statement[] }
-  const found = body.filter(({ source }) => source)
   const sorted = found.toSorted((one, other) => placeOf(one) - placeOf(other))
   const texts = sorted.map(({ start, end }) => code.slice(start, end))
   return found.reduceRight(
     (text, { start, end }, at) => text.slice(0, start) + (texts[at] ?? '') + text.slice(end),
     code
   )
-}
-
-interface Statement {
-  readonly start: number
-  readonly end: number
-  readonly source?: { readonly value: string } | null
 }
 
 /** Joins modules into entries; those that are apart are left to be imported. */
@@ -166,7 +160,7 @@ async function chunksOf(
 
 /** Finds listed modules by their names, and leaves other files of packages to Rolldown. */
 function modulesFrom(
-  { plan: { modules, apart }, app: { imports }, isAsset }: Joining,
+  { root, plan: { modules, apart }, app: { imports }, isAsset }: Joining,
   pathOf: PathOf,
   lost: Map<string, string>
 ): Plugin {
@@ -186,7 +180,7 @@ function modulesFrom(
         if (isPlainSheet(specifier, from?.code)) lost.set(specifier, importer)
         return elsewhere(specifier)
       }
-      const found = await this.resolve(specifier, importer, { skipSelf: true })
+      const found = await findIn(this, root, specifier, importer)
       const to = pathOf(found?.id ?? '')
       if (to !== undefined && apart.has(to)) return elsewhere(encodePath(to))
       if (found && !isSheet(found.id)) return found
