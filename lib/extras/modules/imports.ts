@@ -17,6 +17,8 @@ interface Import {
 export interface Imported extends Import {
   /** The absolute path of the script, without links. */
   readonly file: string
+  /** The absolute path of the file to which `paths` of tsconfig.json lead. */
+  readonly leadsTo?: string | undefined
   /** True for what JSX is compiled to, whichever packages the option names. */
   readonly isImplied?: boolean
 }
@@ -39,10 +41,16 @@ export async function importedBy(
     const written = importsIn(code).filter(({ specifier, line }) =>
       unparsedAt === undefined ? known.has(specifier) : !COMMENT.test(line)
     )
-    const { added, files } = await importsOfJsx(code, file, root)
+    const isCompiled = /\.(?:[cm]?ts|[jt]sx)$/i.test(file)
+    const tsconfig = isCompiled ? await tsconfigFor(file, root).catch(noneIfBroken) : undefined
+    const added = tsconfig && /x$/i.test(file) ? importsOfJsx(code, tsconfig) : []
     const implied = added.map(each => ({ ...each, isStatic: true, isImplied: true }))
-    const imports = [...written, ...implied].map((each): Imported => ({ ...each, file }))
-    return { imports, read: [observe(file, snapshot, readAt), ...(await observeAll(files))] }
+    const all = [...written, ...implied].map(async (each): Promise<Imported> => {
+      const isPath = /^[./]/.test(each.specifier)
+      return { ...each, file, leadsTo: isPath ? undefined : await tsconfig?.lead?.(each.specifier) }
+    })
+    const read = await observeAll(tsconfig?.files ?? [])
+    return { imports: await Promise.all(all), read: [observe(file, snapshot, readAt), ...read] }
   })
   return { imports: found.flatMap(each => each.imports), read: found.flatMap(each => each.read) }
 }
@@ -78,18 +86,6 @@ function namesIn(clause: string): string[] {
 /** A key after a spread is compiled to `createElement`. */
 const SPREAD_KEY = /\{\s*\.\.\.[^<]*?\}[^<]*?\bkey=/
 
-/** Returns the imports that compiling a source adds to it, and the files that decide on them. */
-async function importsOfJsx(code: string, file: string, root: string) {
-  const tsconfig = /\.[jt]sx$/i.test(file) && (await tsconfigFor(file, root).catch(noneIfBroken))
-  if (!tsconfig) return { added: [], files: [] }
-  const { files } = tsconfig
-  const source = jsxSourceIn(code, tsconfig)
-  if (source === undefined) return { added: [], files }
-  const runtime = { specifier: `${source}/jsx-runtime`, names: ['Fragment', 'jsx', 'jsxs'] }
-  const whole = { specifier: source, names: ['createElement'] }
-  return { added: SPREAD_KEY.test(code) ? [runtime, whole] : [runtime], files }
-}
-
 /** The source itself tells of it. */
 function noneIfBroken(error: unknown): undefined {
   if (errorCode(error) !== 'compile-failed') throw error
@@ -98,10 +94,13 @@ function noneIfBroken(error: unknown): undefined {
 const IMPORT_SOURCE = /@jsxImportSource\s+(\S+)/
 const RUNTIME = /@jsxRuntime\s+(\w+)/
 
-/** Returns the package whose `jsx-runtime` the compiled text imports; undefined for none. */
-function jsxSourceIn(code: string, { compilerOptions }: Tsconfig): string | undefined {
+/** Returns the imports that compiling JSX adds to a source. */
+function importsOfJsx(code: string, { compilerOptions }: Tsconfig) {
   const { jsx, jsxImportSource = 'react' } = compilerOptions
   const [, source = String(jsxImportSource)] = IMPORT_SOURCE.exec(code) ?? []
   const [, runtime = jsx === 'react-jsx' ? 'automatic' : 'classic'] = RUNTIME.exec(code) ?? []
-  return runtime === 'automatic' && /<[\w>]/.test(code) ? source : undefined
+  if (runtime !== 'automatic' || !/<[\w>]/.test(code)) return []
+  const functions = { specifier: `${source}/jsx-runtime`, names: ['Fragment', 'jsx', 'jsxs'] }
+  const whole = { specifier: source, names: ['createElement'] }
+  return SPREAD_KEY.test(code) ? [functions, whole] : [functions]
 }

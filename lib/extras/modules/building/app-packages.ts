@@ -7,6 +7,7 @@ import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
+import { isAbsoluteUrl } from '../../../runtime/settings/table.ts'
 import {
   hasSameInputs,
   observeAll,
@@ -106,7 +107,8 @@ class AppPackages implements SourceList {
     const named = await namedFiles(this.#app.packages, packages, inputs)
     const all = new Map([...named, ...listed.files].map(each => [each.name, each]))
     const { names, links } = listed.imports
-    const known = { names, links: new Map([...links, ...linksOf(imports, this.#scripts, names)]) }
+    const mapped = new Map([...names, ...this.#app.imports])
+    const known = { names, links: new Map([...links, ...linksOf(imports, this.#scripts, mapped)]) }
     return { ...listed, files: [...all.values()], imports: known }
   }
 
@@ -146,8 +148,11 @@ class AppPackages implements SourceList {
   }
 }
 
-const NO_IMPORTS = { names: new Map<string, string>(), links: new Map<string, string[]>() }
-const NONE: Listed = { files: [], imports: NO_IMPORTS, inside: new Map() }
+const NONE: Listed = {
+  files: [],
+  imports: { names: new Map(), links: new Map() },
+  inside: new Map()
+}
 
 /** True for a list as precompile makes it, and as every command sees that: modules published on request are not joined. */
 const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
@@ -186,12 +191,12 @@ function linksOf(
 ): ReadonlyMap<string, readonly string[]> {
   const byFile = new Map(scripts.map(({ name, file }) => [file, name]))
   const links = new Map(scripts.map(({ name }) => [name, new Array<string>()]))
-  for (const { file, specifier } of imports.filter(({ isStatic }) => isStatic)) {
+  for (const { file, specifier, leadsTo = '' } of imports.filter(({ isStatic }) => isStatic)) {
     const from = byFile.get(file) ?? ''
     const to = specifier.startsWith('.')
       ? (byFile.get(join(dirname(file), specifier)) ?? posix.join(posix.dirname(from), specifier))
-      : names.get(specifier)
-    if (to !== undefined) links.get(from)?.push(to)
+      : (names.get(specifier) ?? byFile.get(leadsTo))
+    if (to !== undefined && !isAbsoluteUrl(to)) links.get(from)?.push(to)
   }
   return links
 }
