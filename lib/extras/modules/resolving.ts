@@ -127,7 +127,7 @@ export function lostReason(specifier: string): string {
   return `imports '${specifier}', which is not installed: run npm install ${name}, or ${other}`
 }
 
-/** What a package in a store outside of the project does not find above itself is that of the project. */
+/** A package in a store outside of the project gets what the project has where it finds nothing above itself. */
 export async function findIn(build: PluginContext, root: string, specifier: string, from: string) {
   const found = await build.resolve(specifier, from, { skipSelf: true })
   if (found || !isPackage(specifier)) return found

@@ -128,7 +128,7 @@ test('a broken source map is a warning with its file, joined and minified or not
       each.includes('a source map that cannot be read')
     )
     const all = way === 'development' ? [] : [...expected, ...sheets]
-    const named = warned.map(each => each.split(' ')[0]?.replace('apps/web/assets/', ''))
+    const named = warned.map(each => each.replace(/ .*/, '').replace('apps/web/assets/', ''))
     t.deepEqual(named.toSorted(), all, `${way}, minify: ${minify}`)
   }
 })

@@ -1,7 +1,7 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share. Where
 // they are joined with the modules of the app, it only reads them.
 import { basename, dirname, join, resolve } from 'node:path'
-import type { OutputChunk, Plugin } from 'rolldown'
+import type { Plugin } from 'rolldown'
 import { CompileError } from '../../../runtime/errors.ts'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import type { Compiler } from '../../../runtime/settings/options.ts'

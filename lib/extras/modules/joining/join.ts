@@ -68,7 +68,7 @@ export async function join(
     const chunks = await chunksOf(rolldown, joining, pathOf)
     const moved = chunks.flatMap(({ fileName, moduleIds, facadeModuleId }) => {
       const paths = moduleIds.flatMap(id => pathOf(id) ?? [])
-      // Of two names that differ by case alone, Rolldown changes one.
+      // Rolldown changes one of two names that differ by case alone.
       const entry = fileName.startsWith(FOLDER) ? undefined : pathOf(facadeModuleId ?? '')
       const isMeant = (path: string) => placed.has(path) || path === entry
       return paths.filter(path => isMeant(path) && modules.get(path)?.name !== fileName)
