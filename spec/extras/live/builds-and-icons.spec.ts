@@ -1,5 +1,5 @@
 // What open pages are told about builds, about Vite's dev server, and about icons in their HTML.
-import { mkdtempSync, rmSync, utimesSync } from 'node:fs'
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
@@ -7,50 +7,56 @@ import type { Middleware } from 'koa'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { assetSources } from '../../../lib/koa-assets.ts'
 import { ESBUILD, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
-import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { startVite } from '../../support/vite-server.ts'
-import { openTold } from './tab.ts'
+import { openTold, type Tab } from './tab.ts'
 
-const manifest = (file: string) =>
-  JSON.stringify({ 'src/main.js': { file, isEntry: true, css: ['main.css'] } })
+/** A build of one script and its stylesheet, by paths in the project. */
+const build = (script: string, text: string): Files => ({
+  [`/dist/${script}`]: text,
+  '/dist/main.css': text,
+  '/dist/list.json': JSON.stringify({
+    'src/main.js': { file: script, isEntry: true, css: ['main.css'] }
+  })
+})
+
+/** The version of each part that a page was told in its last message. */
+const versionsOf = (tab: Tab) =>
+  Object.fromEntries(
+    tab
+      .told()
+      .at(-1)
+      ?.parts.map(({ key, version }) => [key, version]) ?? []
+  )
 
 test('a page is told about a build once, when all of it is written, and about no build it does not use', async t => {
-  const built = { '/dist/main.js': '1', '/dist/main.css': '1', '/dist/alone.svg': '<svg/>' }
-  const files = { ...built, '/dist/list.json': manifest('main.js'), 'css/other.css': 'o{}' }
+  const files = { ...build('main.js', '1'), '/dist/alone.svg': '<svg/>', 'css/other.css': 'o{}' }
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
   const site = await makeSite(t, files, { mounts })
   await site.ask('/')
-  const use = ['/static/main.js', '/static/main.css', '/static/alone.svg', '/assets/other.css']
-  const tab = await openTold(t, site.port, `use=${use.join()}`)
+  const used = '/static/main.js,/static/main.css,/static/alone.svg,/assets/other.css'
+  const tab = await openTold(t, site.port, `use=${used}`)
   const other = await openTold(t, site.port, 'use=other.css')
-  const keysOf = ({ told }: typeof tab) =>
-    told()[0]
-      ?.parts.map(({ key }) => key)
-      .slice(2)
-  const build = 'build of /static'
-  t.deepEqual(keysOf(tab), [build, '/static/alone.svg', '/assets/other.css'])
-  t.deepEqual(keysOf(other), ['/assets/other.css'])
-  const told: (string | null | undefined)[] = []
-  const change = async (edits: Readonly<Record<string, string>>) => {
-    for (const [file, content] of Object.entries(edits)) site.write(file, content)
-    const before = tab.version(build)
-    await until(() => tab.version(build) !== before, 'the page is told about the build')
-    told.push(tab.version(build))
-  }
+  const own = ['instance', 'live.watch']
+  const ofBuild = ['build of /static', '/static/alone.svg', '/assets/other.css']
+  t.deepEqual(Object.keys(versionsOf(tab)), [...own, ...ofBuild])
+  t.deepEqual(Object.keys(versionsOf(other)), [...own, '/assets/other.css'])
+
+  const first = tab.version('build of /static')
   site.write('/dist/main.js', '2')
   site.write('css/other.css', 'o{b:c}')
-  const { parts } = await tab.next()
-  t.is(parts[2]?.version, tab.told()[0]?.parts[2]?.version, 'the manifest is not there yet')
-  await change({ '/dist/main.css': '2', '/dist/list.json': manifest('main.js') })
-  await change({ '/dist/main-a1.js': '3', '/dist/list.json': manifest('main-a1.js') })
-  await change({ '/dist/main.css': '4' })
+  await tab.next()
+  t.is(tab.version('build of /static'), first, 'its manifest is not written yet')
+  for (const next of [build('main.js', '2'), build('main-a1.js', '3'), { '/dist/main.css': '4' }]) {
+    const before = tab.version('build of /static')
+    for (const [file, text] of Object.entries(next)) site.write(file, text)
+    await until(() => tab.version('build of /static') !== before, 'the page is told of the build')
+  }
   site.write('css/other.css', 'o{d:e}')
   await tab.next()
-  const versions = tab.told().map(({ parts: [, , { version } = {}] }) => version)
-  t.deepEqual([...new Set(versions)].slice(1), told, 'each build once')
-  t.is(tab.told().length, 6)
-  t.is(other.told().length, 3)
+  t.is(tab.told().length, 6, 'the first message, three builds, and two edits of other.css')
+  t.is(other.told().length, 3, 'the first message, and two edits of other.css')
 })
 
 test('a page that uses a build of Vite is told when Vite is not running, and other pages are not', async t => {
@@ -92,7 +98,7 @@ for (const fingerprint of [false, true])
     const vendor = `vendor/${fingerprint}.svg`
     const names = ['icons/cart.svg', 'theme/moon.svg', vendor]
     writeFiles(drawn, { [`img/${vendor}`]: icon('<g/>') })
-    const own = ['images/icons/cart.svg', 'images/icons/other.svg', '/theme/img/theme/moon.svg']
+    const own = ['images/icons/cart.svg', '/theme/img/theme/moon.svg', 'images/icons/other.svg']
     const files = Object.fromEntries(own.map(file => [file, icon('<g/>')]))
     const site = await makeSite(t, files, {
       fingerprint,
@@ -101,28 +107,29 @@ for (const fingerprint of [false, true])
       sources: '../../theme',
       routes: ctx => void (ctx.body = names.map(name => ctx.assets.inline(name)).join(''))
     })
+    const sources = [...own.slice(0, 2).map(site.at), join(drawn, 'img', vendor)]
     t.is((await site.ask('/')).status, 200)
     const tab = await openTold(t, site.port)
-    const edits = [
-      [site.root, 'apps/web/assets/images/icons/cart.svg', 'icons/cart.svg'],
-      [site.root, 'theme/img/theme/moon.svg', 'theme/moon.svg'],
-      [drawn, `img/${vendor}`, vendor]
-    ] as const
-    const partsNow = () => tab.told().at(-1)?.parts ?? []
-    for (const [at, [root, file, name]] of edits.entries()) {
-      const before = partsNow()
-      writeFiles(root, { [file]: icon(`<path d="M0 0" id="${name}"/>`) })
-      const { key = '', url, version } = before[at + 2] ?? {}
-      await until(() => ![undefined, null, version].includes(tab.version(key)), `an edit of ${key}`)
-      t.is(key, `icon in pages: /assets/${name}`)
-      t.is(url, undefined, 'only a reload shows it')
-      t.deepEqual(partsNow().toSpliced(at + 2, 1), before.toSpliced(at + 2, 1))
+    const keyOf = (name: string) => `icon in pages: /assets/${name}`
+    const keys = ['instance', 'live.watch', ...names.map(keyOf)]
+    t.deepEqual(Object.keys(versionsOf(tab)), keys, 'other.svg is in no page')
+    for (const [at, name] of names.entries()) {
+      const before = versionsOf(tab)
+      writeFileSync(sources[at] ?? '', icon(`<path d="M0 0" id="${name}"/>`))
+      const isTold = () => ![null, before[keyOf(name)]].includes(tab.version(keyOf(name)))
+      await until(isTold, `an edit of ${name}`)
+      const others = { ...before, [keyOf(name)]: tab.version(keyOf(name)) }
+      t.deepEqual(versionsOf(tab), others, 'no other part has changed')
       t.true((await site.ask('/')).text.includes(name))
     }
-    t.is(tab.told().at(-1)?.parts.length, 2 + names.length, 'other.svg is in no page')
+    const parts = tab.told().at(-1)?.parts ?? []
+    t.false(
+      parts.some(({ url }) => url !== undefined),
+      'only a reload shows an icon'
+    )
 
     site.write('images/icons/cart.svg', icon('\n<script/>'))
     const isRefused = () => tab.told().at(-1)?.problems[0]?.location?.endsWith('cart.svg:2:1')
     await until(() => isRefused() === true, 'the problem')
-    t.is(partsNow()[2]?.version, null, 'the page stays as it is')
+    t.is(tab.version(keyOf('icons/cart.svg')), null, 'the page stays as it is')
   })
