@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import type { Step } from '../../../lib/extras/telling/explain.ts'
+import type { Explanation } from '../../../lib/extras/telling/explain.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
 import { ESBUILD, TWO_BUILDS, viteBuild, viteMount } from '../../support/bundler-project.ts'
@@ -68,32 +68,48 @@ test('what explain says about a path in a mount is what a request for it gets', 
   }
 })
 
+const MAIN = '/admin/assets/main-BX3f_9aZ.js'
+const mountsIn = ({ steps }: Explanation) => steps.find(({ subject }) => subject === 'mounts')
+
 test('explain shows which mounts are searched, and what a manifest says of a file', async t => {
+  const { explainPath } = await makeExplained(t)
+  const explained = await explainPath(MAIN)
+  t.deepEqual(mountsIn(explained), {
+    subject: 'mounts',
+    finding: 'the mount /admin, then public',
+    details: [
+      '/static/…: build',
+      '/admin/…: admin',
+      'admin/.vite/manifest.json names it, made from src/main.ts',
+      `the tags of src/main.ts: ${MAIN}`
+    ]
+  })
+  const [identity] = explained.representations
+  t.is(identity?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
+})
+
+test('explain finds a file of a bundle by its source, and suggests one for a mistyped path', async t => {
+  const { explainPath } = await makeExplained(t)
+  t.is((await explainPath('src/main.ts')).path, MAIN)
+  const { steps } = await explainPath(MAIN.replace('9aZ', '9aY'))
+  t.true(steps.flatMap(({ details }) => details).includes(`did you mean ${MAIN}?`))
+})
+
+test('explain tells to build again where a file of a manifest is missing', async t => {
   const { site, explainPath } = await makeExplained(t)
-  const details = ['/static/…: build', '/admin/…: admin']
-  const path = '/admin/assets/main-BX3f_9aZ.js'
-  const mistyped = await explainPath(path.replace('9aZ', '9aY'))
-  t.true(mistyped.steps.flatMap(each => each.details).includes(`did you mean ${path}?`))
-  const { steps, representations } = await explainPath(path)
-  const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
-  const finding = 'the mount /admin, then public'
-  const named = 'admin/.vite/manifest.json names it, made from src/main.ts'
-  const all = [...details, named, `the tags of src/main.ts: ${path}`]
-  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: all })
-  t.is((await explainPath('src/main.ts')).path, path, 'by the name of its source as well')
-  rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
+  rmSync(site.at(MAIN))
   const missing = await explainPath('src/main.ts')
   t.false(missing.isFound)
-  t.true(mountsOf(missing.steps)?.details.includes('it is missing on disk: build again'))
-  t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
-  const elsewhere = await explainPath('/elsewhere/a.txt')
-  t.is(mountsOf(elsewhere.steps)?.finding, 'none has this path')
+  t.true(mountsIn(missing)?.details.includes('it is missing on disk: build again'))
+})
+
+test("explain leaves a path in a mount with dev to the bundler's dev server", async t => {
   const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
-  const { root } = site
-  const left = await explain('/static/a.txt', { root, env: 'development', serve: true, mounts })
-  const atDevServer = mountsOf(left.steps)
-  t.is(atDevServer?.finding, "left to the bundler's dev server")
-  t.deepEqual(atDevServer?.details, ["/static/…: the bundler's dev server"])
+  const options = { root: makeProject(t), env: 'development', serve: true, mounts }
+  const left = await explain('/static/a.txt', options)
+  const finding = "left to the bundler's dev server"
+  const details = ["/static/…: the bundler's dev server"]
+  t.deepEqual(mountsIn(left), { subject: 'mounts', finding, details })
   t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })
 
