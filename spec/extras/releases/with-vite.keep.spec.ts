@@ -1,5 +1,6 @@
 // Files of earlier builds that open pages still ask for, kept in the next builds.
 import {
+  cpSync,
   existsSync,
   lstatSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
   truncateSync,
   writeFileSync
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import { build as buildWithEsbuild } from 'esbuild'
 import type { Middleware } from 'koa'
@@ -29,7 +30,7 @@ import {
 } from '../../support/bundler-project.ts'
 import { COPIES } from '../../support/copies.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { leadLink, makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
 
 const LIST = '.koa-fresh-assets-kept.json'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
@@ -65,61 +66,77 @@ function fileOf(dir: string, name: RegExp): string {
   return files.find(file => name.test(file)) ?? ''
 }
 
-function switchTo(dir: string): void {
-  rmSync(join(root, 'current'), { force: true })
-  symlinkSync(`releases/${basename(dir)}`, join(root, 'current'))
+/** Three releases, each with the files of those before it. */
+async function deploy() {
+  const [one, two, three] = [await release(1), await release(2), await release(3)]
+  const main = [one, two, three].map(dir => fileOf(dir, /main-.*js$/))
+  const names = [/lazy-.*js$/, /lazy-.*css$/, /worker-.*js$/]
+  const [lazy = '', style = '', worker = ''] = names.map(name => fileOf(one, name))
+  await compress(one)
+  const reports = [await keep(one, two), await keep(two, three)]
+  return { dirs: [one, two, three] as const, three, main, lazy, style, worker, reports }
 }
 
-test.serial(
-  'a page that was open before two deploys finds its lazy chunk, until clean removes it',
-  async t => {
-    const [one, two, three] = [await release(1), await release(2), await release(3)]
-    const [lazy, style] = [fileOf(one, /lazy-.*js$/), fileOf(one, /lazy-.*css$/)]
-    const worker = fileOf(one, /worker-.*js$/)
-    const main = [one, two, three].map(dir => fileOf(dir, /main-.*js$/))
-    t.is(new Set(main).size, 3)
-    await compress(one)
-    switchTo(one)
-    const mounts = { '/static': viteMount('current') }
-    const routes: Middleware = ctx => {
-      if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
-    }
-    const site = await makeSite(t, {}, { root, env: 'production', revalidate: 0, mounts, routes })
-    const scriptOf = async () => attribute('src', (await site.ask('/')).text)
-    t.is(await scriptOf(), `/static/${main[0]}`)
-    const second = await keep(one, two)
-    t.deepEqual(second.kept, sorted(main[0], lazy, style, worker))
-    t.is(second.copied, 4)
-    switchTo(two)
-    t.is(await scriptOf(), `/static/${main[1]}`)
-    const third = await keep(two, three)
-    t.deepEqual([third.builds, third.kept.length, third.copied], [2, 8, 8])
-    switchTo(three)
-    t.is(await scriptOf(), `/static/${main[2]}`)
+let deployed: Awaited<ReturnType<typeof deploy>>
+test.before(async () => void (deployed = await deploy()))
 
-    for (const file of [lazy, style, main[0], main[1]]) {
-      const { status, headers } = await site.ask(`/static/${file}`)
-      t.deepEqual([status, headers['cache-control']], [200, IMMUTABLE], file)
-    }
-    t.is((await site.ask(`/static/${LIST}`)).status, 404)
-    const { status, headers: uncertain } = await site.ask(`/static/${worker}`)
-    t.deepEqual([status, uncertain['cache-control']], [200, 'public, max-age=0, must-revalidate'])
-    t.true(COPIES.every(extension => existsSync(join(three, style + extension))))
-
-    t.deepEqual((await cleanKept(three)).removed, [])
-    const dry = await cleanKept(three, { keep: 1, age: 0, dryRun: true })
-    t.deepEqual(dry.removed, sorted(main[0], lazy, style, worker))
-    t.is((await site.ask(`/static/${lazy}`)).status, 200)
-    t.deepEqual(await cleanKept(three, { keep: 1, age: 0 }), { ...dry, dryRun: false })
-    const all = await cleanKept(three, { keep: 0, age: 0 })
-    t.deepEqual([all.removed.length, all.kept], [4, 0])
-    const left = filesBelow(three).filter(path => !/\.(?:br|gz|zst)$/.test(path))
-    const names = [/lazy-.*css$/, /lazy-.*js$/, /main-.*js$/, /same-.*js$/, /worker-.*js$/]
-    const own = names.map(name => fileOf(three, name)).filter(Boolean)
-    t.deepEqual(left, ['.vite/manifest.json', ...own].toSorted())
-    t.is((await site.ask(`/static/${main[2]}`)).headers['cache-control'], IMMUTABLE)
+/** A site that serves a directory, and has a page with the tags of its build. */
+const siteOf = (t: ExecutionContext, dir: string) => {
+  const routes: Middleware = ctx => {
+    if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
   }
-)
+  const mounts = { '/static': viteMount(dir) }
+  return makeSite(t, {}, { root, env: 'production', revalidate: 0, mounts, routes })
+}
+
+test('keep copies what an earlier build had, of several builds into the next', async t => {
+  const { main, lazy, style, worker, reports } = deployed
+  t.is(new Set(main).size, 3)
+  const [second, third] = reports
+  t.deepEqual([second?.kept, second?.copied], [sorted(main[0], lazy, style, worker), 4])
+  t.deepEqual([third?.builds, third?.kept.length, third?.copied], [2, 8, 8])
+})
+
+test('a page that was open before two deploys finds its lazy chunk and its worker', async t => {
+  const { dirs, main, lazy, style, worker } = deployed
+  const link = join(root, 'current')
+  leadLink(link, dirs[0])
+  const { ask } = await siteOf(t, 'current')
+  for (const [at, dir] of dirs.entries()) {
+    leadLink(link, dir)
+    t.is(attribute('src', (await ask('/')).text), `/static/${main[at]}`)
+    for (const file of [lazy, style, worker, ...main.slice(0, at)])
+      t.is((await ask(`/static/${file}`)).status, 200, `${file} after ${at} deploys`)
+  }
+  t.is((await ask(`/static/${LIST}`)).status, 404)
+})
+
+test('kept files have the caching and the copies that they had', async t => {
+  const { three, main, lazy, style, worker } = deployed
+  const { ask } = await siteOf(t, three)
+  const cachingOf = async (file = '') => (await ask(`/static/${file}`)).headers['cache-control']
+  for (const file of [lazy, style, ...main]) t.is(await cachingOf(file), IMMUTABLE, file)
+  t.is(await cachingOf(worker), 'public, max-age=0, must-revalidate', 'no manifest names it')
+  t.true(COPIES.every(extension => existsSync(join(three, style + extension))))
+})
+
+test('clean removes kept files by build and leaves those of the new one, a dry run all', async t => {
+  const { three, main, lazy, style, worker } = deployed
+  const dir = join(makeProject(t), 'release')
+  cpSync(three, dir, { recursive: true })
+  const before = filesBelow(dir)
+  t.deepEqual((await cleanKept(dir)).removed, [])
+  const dry = await cleanKept(dir, { keep: 1, age: 0, dryRun: true })
+  t.deepEqual(dry.removed, sorted(main[0], lazy, style, worker))
+  t.deepEqual(filesBelow(dir), before)
+  t.deepEqual(await cleanKept(dir, { keep: 1, age: 0 }), { ...dry, dryRun: false })
+  const all = await cleanKept(dir, { keep: 0, age: 0 })
+  t.deepEqual([all.removed.length, all.kept], [4, 0])
+  const left = filesBelow(dir).filter(path => !/\.(?:br|gz|zst)$/.test(path))
+  const names = [/lazy-.*css$/, /lazy-.*js$/, /main-.*js$/, /same-.*js$/, /worker-.*js$/]
+  const own = names.map(name => fileOf(dir, name)).filter(Boolean)
+  t.deepEqual(left, ['.vite/manifest.json', ...own].toSorted())
+})
 
 /** The manifest of a build with these chunks, and the chunks. */
 function chunks(...names: readonly string[]): Files {
