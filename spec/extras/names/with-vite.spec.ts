@@ -14,29 +14,37 @@ const BUILD = viteBuild('dist', {
 })
 const mounts = { '/static': viteMount() }
 
-test('in views, entries and sources of a bundle are checked, and without its build there is an error', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/app.css': 'a{}',
-    ...BUILD,
-    'b.ejs': "<%- assets.entry('a') %><%- entry('b') %>",
-    'views/a.ejs': `<%- assets.entry('./src/main.tsx') %><%- assets.image('src/hero.png') %>
+const PROJECT = {
+  'apps/web/assets/app.css': 'a{}',
+  ...BUILD,
+  'views/a.ejs': `<%- assets.entry('./src/main.tsx') %><%- assets.image('src/hero.png') %>
 <% ctx.preload('src/main.tsx') %><%- assets.entry('src/mian.tsx') %>`
-  })
-  const { problems } = await checkViews({ root, mounts, env: 'production' }, ['views/*'])
+}
+const inProduction = (root: string) => checkViews({ root, mounts, env: 'production' }, ['views/*'])
+
+test('a view may name entries and sources of a bundle, with or without assets of an app', async t => {
+  const root = makeProject(t, PROJECT)
   const message = "'src/mian.tsx' is not an entry; did you mean 'src/main.tsx'?"
-  t.deepEqual(problems, [
-    { path: 'views/a.ejs:2', name: 'src/mian.tsx', near: 'src/main.tsx', message }
-  ])
-  const [alone, ...others] = (await checkViews({ root }, ['b.ejs'])).problems
-  t.is(alone?.message, "'a' is not an entry: no mount has a manifest")
-  t.deepEqual(others, [])
+  const mistyped = { path: 'views/a.ejs:2', name: 'src/mian.tsx', near: 'src/main.tsx', message }
+  t.deepEqual((await inProduction(root)).problems, [mistyped])
   rmSync(join(root, 'apps'), { recursive: true })
-  const withoutAssets = await checkViews({ root, mounts, env: 'production' }, ['views/*'])
-  t.deepEqual(withoutAssets.problems, problems)
-  rmSync(join(root, 'dist'), { recursive: true })
-  await t.throwsAsync(checkViews({ root, mounts, env: 'production' }, ['views/*']), {
-    message: /manifest\.json/
+  t.deepEqual((await inProduction(root)).problems, [mistyped])
+})
+
+test('an entry in a view is reported where no mount has a manifest', async t => {
+  const root = makeProject(t, {
+    ...PROJECT,
+    'views/a.ejs': "<%- assets.entry('a') %><%- entry('b') %>"
   })
+  const { problems } = await checkViews({ root }, ['views/*'])
+  const messages = problems.map(({ message }) => message)
+  t.deepEqual(messages, ["'a' is not an entry: no mount has a manifest"])
+})
+
+test('a view cannot be checked without the build of a bundle', async t => {
+  const root = makeProject(t, PROJECT)
+  rmSync(join(root, 'dist'), { recursive: true })
+  await t.throwsAsync(inProduction(root), { message: /manifest\.json/ })
 })
 
 test('without the build of a bundle precompile says that the names in views are not checked', async t => {
