@@ -47,7 +47,7 @@ export const LEFT_OUT = [
       'in production explain reports a missing manifest*',
       'verifyCopies reports copies without an original*',
       'with Vite * the application, a page names the same modules',
-      'without esbuild precompile says*',
+      'without esbuild nothing is minified*',
       'a package of the workspace itself, which npm links*',
 
       "where Node cannot import TypeScript, the project's tsx does"

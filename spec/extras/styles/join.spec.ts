@@ -1,7 +1,6 @@
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, readManifest, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
-import { installWithout } from '../../publishing/cli/run.ts'
 import { makeProject, type Files } from '../../support/site.ts'
 import { readMapped } from '../../support/source-map.ts'
 
@@ -101,15 +100,4 @@ test('the source map leads to each source, through that of a compiler', async t 
     'css/part.css.scss': '.part {\n  b { color: red }\n}'
   })
   t.deepEqual(readMapped(root, '/assets/app.css').map.sources, ['part.css.scss', 'app.css'])
-})
-
-test('without esbuild the imports stay, and precompile says why', async t => {
-  const files = { 'css/app.css': '@import "part.css";', 'css/part.css': '.part { color: red }' }
-  const config = { '/assets.config.mjs': 'export default { bundle: true }' }
-  const root = makeProject(t, placed({ ...files, ...config }))
-  const { stdout, status } = await installWithout(root, 'esbuild')('precompile')
-  t.is(status, 0)
-  const reason = 'joining stylesheets needs esbuild, which is not installed'
-  t.regex(stdout, new RegExp(`^Stylesheets +none is joined: ${reason}`, 'm'))
-  t.truthy(readManifest(root).assets['/assets/part.css'])
 })

@@ -224,36 +224,42 @@ test('a file that has a linked or inline source map is mapped to the sources of 
   t.is(readPublic(root, '/assets/aside-of.js.map').toString(), MAP)
 })
 
-test('a .min file is not minified again and keeps its map; a file that is empty or not UTF-8 stays', async t => {
-  const latin = Buffer.from('a { content: "é" }', 'latin1')
-  const files = {
-    'latin.css': latin,
-    'empty.js': '',
+test('a .min file is not minified again, and keeps its map', async t => {
+  const { root } = await makeMinified(t, {
     'lib.min.js': `${JS}//# sourceMappingURL=lib.min.js.map\n`,
     'lib.min.js.map': MAP,
     'lib.min.css': CSS,
     'sass.min.css.scss': CSS
-  }
-  const { root } = await makeMinified(t, files)
+  })
   const target = targetOf(root, '/assets/lib.min.js.map')
-  t.is(readPublic(root, '/assets/lib.min.js').toString(), `${JS}//# sourceMappingURL=${target}\n`)
-  t.is(readPublic(root, target).toString(), MAP)
-  t.is(readPublic(root, '/assets/lib.min.css').toString(), CSS)
-  t.false(readPublic(root, '/assets/sass.min.css').toString().includes('sourceMappingURL'))
-  t.deepEqual(readPublic(root, '/assets/latin.css'), latin)
+  const text = (path: string) => readPublic(root, path).toString()
+  t.is(text('/assets/lib.min.js'), `${JS}//# sourceMappingURL=${target}\n`)
+  t.is(text(target), MAP)
+  t.is(text('/assets/lib.min.css'), CSS)
+  t.false(text('/assets/sass.min.css').includes('sourceMappingURL'))
+})
+
+test('a file that is empty, or that is not UTF-8, is published as it is', async t => {
+  const files = { 'latin.css': Buffer.from('a { content: "é" }', 'latin1'), 'empty.js': '' }
+  const { root } = await makeMinified(t, files)
+  t.deepEqual(readPublic(root, '/assets/latin.css'), files['latin.css'])
   t.is(readPublic(root, '/assets/empty.js').length, 0)
 })
 
-test('modules keep their exports, classic scripts the names that others use', async t => {
-  const { root } = await makeMinified(t, {
-    'module.js': 'export const first = 1\nexport function second(value) { return value }\n',
-    'classic.js':
-      'var spokenName = 1\nconst another = 2\nfunction third(value) { return value + another }'
-  })
-  const module = readPublic(root, '/assets/module.js').toString()
-  const code = Buffer.from(module.replace(/\/\/#.*\n$/, '')).toString('base64')
-  const exported = (await import(`data:text/javascript;base64,${code}`)) as object
-  t.deepEqual(Object.keys(exported).toSorted(), ['first', 'second'])
+test('a module keeps its exports', async t => {
+  const code = 'export const first = 1\nexport function second(value) { return value }\n'
+  const { root } = await makeMinified(t, { 'module.js': code })
+  const module = readPublic(root, '/assets/module.js')
+    .toString()
+    .replace(/\/\/#.*\n$/, '')
+  const data = `data:text/javascript;base64,${Buffer.from(module).toString('base64')}`
+  t.deepEqual(Object.keys((await import(data)) as object).toSorted(), ['first', 'second'])
+})
+
+test('a classic script keeps the names that others use', async t => {
+  const code =
+    'var spokenName = 1\nconst another = 2\nfunction third(value) { return value + another }'
+  const { root } = await makeMinified(t, { 'classic.js': code })
   runInThisContext(readPublic(root, '/assets/classic.js').toString())
   t.is(runInThisContext('third(spokenName) + another'), 5)
 })
@@ -340,20 +346,23 @@ test.serial('precompile --minify minifies, and prints how much smaller the files
   t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
 })
 
-test.serial(
-  'without esbuild precompile says that nothing was minified, and --minify fails',
-  async t => {
-    const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
-    const runWithout = installWithout(root, 'esbuild')
-    const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
-    const { status, stdout } = await runWithout('precompile')
-    t.is(status, 0)
-    t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
-    const asked = await runWithout('precompile --minify')
-    t.is(asked.status, 1)
-    t.true(asked.stderr.startsWith(`koa-fresh-assets: ${reason}\n`), asked.stderr)
-    const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
-    writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
-    t.is((await runWithout('precompile')).stderr, asked.stderr)
-  }
-)
+test('without esbuild nothing is minified or joined, as precompile says, and --minify fails', async t => {
+  const root = makeShop(t, {
+    'app.css': '@import "part.css";',
+    'part.css': 'a {\n  color: red;\n}\n',
+    '/assets.config.mjs': 'export default { bundle: true }'
+  })
+  const runWithout = installWithout(root, 'esbuild')
+  const missing = 'needs esbuild, which is not installed: npm install --save-dev esbuild'
+  const { status, stdout } = await runWithout('precompile')
+  t.is(status, 0)
+  t.true(stdout.includes(`\nMinified     nothing: minifying ${missing}\n`), stdout)
+  t.true(stdout.includes(`\nStylesheets  none is joined: joining stylesheets ${missing}\n`), stdout)
+  t.truthy(readManifest(root).assets['/assets/part.css'])
+  const asked = await runWithout('precompile --minify')
+  t.is(asked.status, 1)
+  t.true(asked.stderr.startsWith(`koa-fresh-assets: minifying ${missing}\n`), asked.stderr)
+  const config = 'export default { apps: { web: { minify: true }, admin: {} } }'
+  writeFiles(root, { 'assets.config.mjs': config, 'apps/admin/assets/a.txt': '' })
+  t.is((await runWithout('precompile')).stderr, asked.stderr)
+})
