@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { makeShop, run, start } from '../../publishing/cli/run.ts'
+import { makeShop, run } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
@@ -35,23 +35,6 @@ response  200, after publishing its source
     path: '/assets/nothing.css',
     steps: [{ finding: 'production; serving is on' }]
   })
-})
-
-test('NODE_ENV is the environment that explain and list name, before the file is loaded', async t => {
-  const root = makeShop(t, {
-    'app.css': 'a{}',
-    '/assets.config.mjs': 'console.warn(`loaded for ${process.env.NODE_ENV}`)\nexport default {}'
-  })
-  for (const [line, given, expected] of [
-    ['explain app.css', undefined, 'development'],
-    ['list', undefined, 'production'],
-    ['list', 'staging', 'staging'],
-    ['explain app.css --env test', 'staging', 'test']
-  ] as const) {
-    const { heard, outcome } = start(root, line.split(' '), { NODE_ENV: given })
-    await outcome
-    t.regex(heard(), new RegExp(`^loaded for ${expected}$`, 'm'), line)
-  }
 })
 
 test('list prints every asset, before it is precompiled and after', async t => {
