@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { test } from '../../support/test.ts'
-import ejs from 'ejs'
 import * as fc from 'fast-check'
 import { makeMemory, MAX_LISTS } from '../../../lib/runtime/views/asset-url.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
@@ -254,14 +253,6 @@ test('an unknown app is a TypeError that suggests the nearest one', t => {
   }
   const message = "unknown app 'web': the apps are: none"
   t.throws(() => makeHelpers({ apps: [] })('web'), { instanceOf: TypeError, message })
-})
-
-test('ejs', t => {
-  const view =
-    "<%- assets.stylesheet('main', { media: 'print' }) %>" +
-    `<a href="<%= assets.app('admin').path('a.pdf') %>"><%= assets.version %></a>`
-  const page = `${sheet('main.css', ' media="print"')}<a href="/assets/admin/a.pdf">v7</a>`
-  t.is(ejs.render(view, { assets }), page)
 })
 
 const cdn = makeHelpers({ host: 'https://cdn.example' })('web')
