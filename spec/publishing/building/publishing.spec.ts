@@ -7,8 +7,8 @@ import fs, {
   renameSync,
   writeFileSync
 } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { test, type ExecutionContext } from '../../support/test.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { type Site, makeSite } from '../../support/site.ts'
 import { untilSettled } from '../../support/until.ts'
 
@@ -119,11 +119,7 @@ function atMoment(t: ExecutionContext, moment: string, target: string, act: () =
     if (!isOver) act()
     isOver = true
   }
-  t.teardown(() => {
-    Object.assign(fs, { rename, stat })
-    syncBuiltinESMExports()
-  })
-  Object.assign(fs, {
+  replaceCalls(t, {
     rename(from: string, to: string, done: fs.NoParamCallback) {
       rename(from, to, error => {
         isRenamed ||= to === target
@@ -138,7 +134,6 @@ function atMoment(t: ExecutionContext, moment: string, target: string, act: () =
       })
     }
   })
-  syncBuiltinESMExports()
   return () => isOver
 }
 

@@ -1,5 +1,4 @@
 import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, readFileSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join, posix } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
@@ -8,6 +7,7 @@ import { sourceAt } from '../../../lib/publishing/sources/snapshot.ts'
 import { Tree } from '../../../lib/publishing/sources/tree.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { ENVIRONMENTS, makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { leadLink, makeProject, makeSite, writeFiles } from '../../support/site.ts'
@@ -107,15 +107,11 @@ test('a swapped release is noticed, even when the served source is the same file
 test.serial('a folder is watched once, however often it changes', async t => {
   const { watch } = fs
   const watched: unknown[] = []
-  fs.watch = ((path: string, options: object) => {
+  const watchToo = (path: string, options: object) => {
     watched.push(path)
     return watch(path, options)
-  }) as typeof watch
-  syncBuiltinESMExports()
-  t.teardown(() => {
-    fs.watch = watch
-    syncBuiltinESMExports()
-  })
+  }
+  replaceCalls(t, { watch: watchToo })
   const { directory, list, at } = await makeTree(t, { 'a.css': '' })
   writeFiles(directory, { 'b.css': '' })
   t.deepEqual(await list(), ['a.css', 'b.css'])

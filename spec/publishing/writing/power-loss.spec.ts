@@ -1,10 +1,10 @@
 // Power loss: what is on the disk itself before a name, a manifest or a list leads to it.
 import fs from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
@@ -18,12 +18,7 @@ type Event =
 async function record(t: ExecutionContext, run: () => Promise<unknown>, onSync = () => {}) {
   const events: Event[] = []
   const { fsync, rename } = fs
-  const restore = () => {
-    Object.assign(fs, { fsync, rename })
-    syncBuiltinESMExports()
-  }
-  t.teardown(restore)
-  Object.assign(fs, {
+  const restore = replaceCalls(t, {
     rename(from: string, to: string, done: fs.NoParamCallback) {
       rename(from, to, error => {
         events.push({ call: 'rename', from, to })
@@ -41,7 +36,6 @@ async function record(t: ExecutionContext, run: () => Promise<unknown>, onSync =
       })
     }
   })
-  syncBuiltinESMExports()
   await run()
   restore()
   return events

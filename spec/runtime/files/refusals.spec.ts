@@ -1,37 +1,18 @@
 // What a system may refuse: modes, times, hard links, and saving folders. Windows, WSL's DrvFs, CIFS and FUSE do.
 import fs from 'node:fs'
-import promises from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
+import { serial as test } from '../../support/test.ts'
 import { tellRefusals } from '../../../lib/runtime/files/refusals.ts'
 import { writeAtomically, prepareReplacement } from '../../../lib/publishing/writing/write.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { isWindows } from '../../support/windows.ts'
 
 type Call = (...words: unknown[]) => unknown
-
-/** Replaces calls of `node:fs` and `node:fs/promises` until the spec, or what comes first, is over. */
-function replaceCalls(t: ExecutionContext, calls: Readonly<Record<string, Call>>): () => void {
-  const restored = Object.entries(calls).map(([name, call]) => {
-    const key = name.replace('promises.', '')
-    const owner = (key === name ? fs : promises) as unknown as Record<string, Call | undefined>
-    const original = owner[key]
-    owner[key] = call
-    return () => (owner[key] = original)
-  })
-  syncBuiltinESMExports()
-  const restore = () => {
-    for (const each of restored) each()
-    syncBuiltinESMExports()
-  }
-  t.teardown(restore)
-  return restore
-}
 
 /** Calls that fail with a code, each in the style of its name. */
 function refusing(names: readonly string[], code: string): Record<string, Call> {

@@ -6,13 +6,13 @@ import fs from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import promises from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { connect } from 'node:net'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { publicFilesOf } from '../../support/served.ts'
@@ -274,10 +274,8 @@ test('a folder of 20,000 names is listed at most once a second, and for no name 
       if (folder.startsWith(site.at('/public'))) calls.push(call)
       return original(folder, ...others)
     }
-    Object.assign(promises, { [call]: counted })
-    t.teardown(() => (Object.assign(promises, { [call]: original }), syncBuiltinESMExports()))
+    replaceCalls(t, { [`promises.${call}`]: counted })
   }
-  syncBuiltinESMExports()
   const start = performance.now()
   for (const name of [...names.slice(0, 100), 'a.txt', 'A.TXT']) {
     site.write(`/public/new-${name}`, 'new')
