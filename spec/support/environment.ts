@@ -1,13 +1,16 @@
-// What is made while NODE_ENV has another value: middleware looks at it when it is made.
+// What is made while NODE_ENV, or another variable, has another value: middleware looks at it when it is made.
 
-export function within<T>(env: string | undefined, make: () => T): T {
-  const before = process.env.NODE_ENV
+export function within<T>(value: string | undefined, make: () => T, name = 'NODE_ENV'): T {
+  const before = process.env[name]
+  const set = (value: string | undefined) => {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
   try {
-    if (env === undefined) delete process.env.NODE_ENV
-    else process.env.NODE_ENV = env
+    set(value)
     return make()
   } finally {
-    process.env.NODE_ENV = before
+    set(before)
   }
 }
 

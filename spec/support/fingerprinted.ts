@@ -130,6 +130,12 @@ export function snapshot(directory: string): ReadonlyMap<string, string> {
   return new Map(filesBelow(directory).map(path => [path, digest(path)]))
 }
 
+/** Every file below a directory with its content, a character for each byte. */
+export function textsBelow(directory: string): Readonly<Record<string, string>> {
+  const text = (path: string) => readFileSync(join(directory, path), 'latin1')
+  return Object.fromEntries(filesBelow(directory).map(path => [path, text(path)]))
+}
+
 export function digestOf(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_LENGTH)
 }

@@ -10,7 +10,7 @@ import supertest from 'supertest'
 import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../publishing/cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
-import { filesBelow } from '../../support/fingerprinted.ts'
+import { filesBelow, textsBelow } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { words } from '../../support/texts.ts'
@@ -21,12 +21,6 @@ const ASSETS = words(`
 `)
 const SERVE = 'SERVE_STATIC_ASSETS=true\n'
 const IGNORED = 'node_modules\npublic/assets\npublic/assets.json\nsource-maps\n'
-
-/** Every file below a directory, with its content. */
-function tree(root: string): Readonly<Record<string, string>> {
-  const read = (path: string) => readFileSync(join(root, path), 'latin1')
-  return Object.fromEntries(filesBelow(root).map(path => [path, read(path)]))
-}
 
 async function stepsOf(root: string) {
   const { status, stdout, stderr } = await run(root, 'init --json')
@@ -53,7 +47,7 @@ test('init gives a new project, here or at --root, assets, a configuration and d
   const own = ['.env.development', '.env.test', '.gitignore', 'assets.config.js', 'package.json']
   t.deepEqual(filesBelow(root).toSorted(), [...own, ...ASSETS].toSorted())
   const dotfiles = { '.env.development': SERVE, '.env.test': `NODE_ENV=test\n${SERVE}` }
-  t.like(tree(root), { ...dotfiles, '.gitignore': IGNORED })
+  t.like(textsBelow(root), { ...dotfiles, '.gitignore': IGNORED })
   const { NODE_ENV: _, ...env } = process.env
   const flags = ['--env-file=.env.test', '--print', 'process.env.NODE_ENV']
   t.is(execFileSync(process.execPath, flags, { cwd: root, env, encoding: 'utf8' }), 'test\n')
@@ -106,7 +100,7 @@ test('init writes nothing through a link that leads out of the project', async t
   const skipped = ASSETS.map(path => `skip ${path}`)
   const dotfiles = ['skip .env.development', 'skip .env.test', 'add .gitignore']
   t.deepEqual(steps, [...skipped, 'create assets.config.js', ...dotfiles])
-  t.deepEqual(tree(outside), { '.env': 'PORT=1\n', 'apps/.keep': '' })
+  t.deepEqual(textsBelow(outside), { '.env': 'PORT=1\n', 'apps/.keep': '' })
   t.is(readFileSync(join(root, 'real'), 'utf8'), `x\n${IGNORED}`)
 })
 
@@ -130,9 +124,9 @@ test('init overwrites nothing, adds only missing lines, and a second run changes
     '.env.test': `PORT=2\nNODE_ENV=test\n${SERVE}`,
     '.gitignore': 'node_modules\r\n/public/assets/\r\npublic/assets.json\nsource-maps\n'
   }
-  t.deepEqual(tree(root), after)
+  t.deepEqual(textsBelow(root), after)
   await run(root, 'init')
-  t.deepEqual(tree(root), after)
+  t.deepEqual(textsBelow(root), after)
 })
 
 test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
@@ -211,16 +205,16 @@ for (const [title, files, line] of [
   test.serial(`init ${title}, interrupted anywhere, is completed by another run`, async t => {
     const whole = makeProject(t, files)
     const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))
-    const expected = tree(whole)
+    const expected = textsBelow(whole)
     const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
     t.true(writes.length > 10, JSON.stringify(calls))
     for (const at of writes.filter((_, number) => number % cases(3, 1) === 0)) {
       const root = makeProject(t, files)
       await onFailingDisk(root, { at, isEnd: true }, () => run(root, line))
-      const left = tree(root)
+      const left = textsBelow(root)
       const again = await run(root, line)
       t.is(again.status, 0, again.stderr)
-      t.deepEqual(tree(root), expected, `${at}: ${JSON.stringify(calls[at - 1])}`)
+      t.deepEqual(textsBelow(root), expected, `${at}: ${JSON.stringify(calls[at - 1])}`)
       for (const path of Object.keys(expected)) {
         if (left[path] !== undefined) continue
         t.regex(again.stdout, new RegExp(`^create +${path.replaceAll('.', '\\.')}( |$)`, 'm'))

@@ -1,12 +1,12 @@
 // Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
-import { readFileSync, utimesSync } from 'node:fs'
+import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { pathFrom, withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { viteBuild } from '../../support/bundler-project.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
-import { filesBelow } from '../../support/fingerprinted.ts'
+import { textsBelow } from '../../support/fingerprinted.ts'
 import { CODES, onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
 import { makeProject, writeFiles, type Files } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
@@ -15,11 +15,13 @@ import { isKnown, run } from './run.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 
 /** Every file below a directory, with its content; the list of kept files without the time of the run. */
-function tree(root: string): Readonly<Record<string, string>> {
-  const contentOf = (path: string) =>
-    readFileSync(join(root, path), 'latin1').replace(/(?<="replaced": ")[^"]*/, '')
-  return Object.fromEntries(filesBelow(root).map(path => [path, contentOf(path)]))
-}
+const tree = (root: string) =>
+  Object.fromEntries(
+    Object.entries(textsBelow(root)).map(([path, text]) => [
+      path,
+      text.replace(/(?<="replaced": ")[^"]*/, '')
+    ])
+  )
 
 /** One of the previous bytes is removed before its file is replaced. */
 const isCopy = (path: string) => /\.(?:br|gz|zst)$/.test(path)

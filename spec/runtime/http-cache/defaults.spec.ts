@@ -101,13 +101,11 @@ for (const name of ['expires', 'cacheGroups', 'invalidateCacheGroups'] as const)
       return next()
     })
     app.use(koaHttpCache())
-    const site = await open(
-      t,
-      app.use(ctx => {
-        Reflect.apply(ctx[name], ctx, [name === 'expires' ? 60 : 'behind'])
-        ctx.body = 'page'
-      })
-    )
+    app.use(ctx => {
+      Reflect.apply(ctx[name], ctx, [name === 'expires' ? 60 : 'behind'])
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
     const fields = { expires: 'expires', cacheGroups: 'cache-groups' }
     for (let times = 1; times < 3; times++) {
       const { headers } = await site.ask('PUT')
@@ -123,14 +121,11 @@ test('what middleware in front asked in the first request of a process is in its
     ctx.state['language'] = ctx.acceptsLanguages('en', 'de')
     return next()
   })
-  app.use(koaHttpCache(PUBLIC))
-  const site = await open(
-    t,
-    app.use(ctx => {
-      ctx.acceptsEncodings('identity')
-      ctx.body = ctx.state['language']
-    })
-  )
+  app.use(koaHttpCache(PUBLIC)).use(ctx => {
+    ctx.acceptsEncodings('identity')
+    ctx.body = ctx.state['language']
+  })
+  const site = await open(t, app)
   for (const fields of [
     ['Accept', 'Accept-Charset', 'Accept-Encoding', 'Accept-Language'],
     ['Accept-Language', 'Accept-Encoding']
@@ -215,12 +210,8 @@ test('a default is private for a body that middleware in front makes JSON of, as
       typeof value === 'bigint' ? String(value) : value
     )
   })
-  const { status, headers, body } = await (
-    await open(
-      t,
-      app.use(koaHttpCache(PUBLIC)).use(ctx => void (ctx.body = { id: 1n }))
-    )
-  ).get()
+  app.use(koaHttpCache(PUBLIC)).use(ctx => void (ctx.body = { id: 1n }))
+  const { status, headers, body } = await (await open(t, app)).get()
   t.deepEqual([status, body], [200, '{"id":"1"}'])
   t.is(headers['cache-control'], 'private, no-cache')
 })

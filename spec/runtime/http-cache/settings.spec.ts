@@ -69,14 +69,13 @@ test('with a version, a date of whole seconds is an ETag once no other edit can 
 })
 
 test('a time without an offset is UTC wherever the server is', t => {
-  const zone = process.env.TZ
-  t.teardown(() => {
-    if (zone === undefined) delete process.env.TZ
-    else process.env.TZ = zone
-  })
-  process.env.TZ = 'Asia/Kolkata'
-  t.not(new Date(2020, 0, 1).getTime(), SECONDS)
-  t.is(validators({ lastModified: '2020-01-01T00:00:00' }).lastModified, SECONDS)
+  const inKolkata = <T>(make: () => T) => within('Asia/Kolkata', make, 'TZ')
+  t.not(
+    inKolkata(() => new Date(2020, 0, 1).getTime()),
+    SECONDS
+  )
+  const { lastModified } = inKolkata(() => validators({ lastModified: '2020-01-01T00:00:00' }))
+  t.is(lastModified, SECONDS)
 })
 
 test('a lastModified that is not a time is rejected, even beside an etag, and so are seconds', t => {
