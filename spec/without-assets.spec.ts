@@ -40,12 +40,11 @@ for (const [where, options] of SERVING) {
     const site = await makeSite(t, BARE_FILES, { ...options, ...only })
     for (let times = 0; times < 2; times++) {
       t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
-      for (const path of ['/robots.txt', '/assets/old.css', '/crate.txt', '/', '/package.json']) {
+      for (const path of ['/robots.txt', '/assets/old.css', '/crate.txt', '/', '/package.json'])
         for (const method of ['GET', 'OPTIONS']) {
           const { status, headers } = await site.ask(path, { method })
           t.deepEqual([path, method, status, headers.allow], [path, method, 404, undefined])
         }
-      }
     }
     t.deepEqual(site.errors, [])
   })

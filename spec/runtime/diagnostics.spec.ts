@@ -100,9 +100,8 @@ test('what nobody responds to is reported', async t => {
   }
   const site = await makeSite(t, {}, { routes })
   const missed = listen(t, 'missed')
-  for (const path of ['assets/none.css?x', 'assets/route', 'assets/thrown', 'x']) {
+  for (const path of ['assets/none.css?x', 'assets/route', 'assets/thrown', 'x'])
     await site.ask(`/${path}`)
-  }
   t.deepEqual(missed, [
     { method: 'GET', path: '/assets/none.css' },
     { method: 'GET', path: '/assets/thrown' }

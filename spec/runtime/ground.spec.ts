@@ -10,12 +10,10 @@ test('control characters and marks that turn the direction of text are escaped, 
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
   t.is(printable('a\r\n\tb\u007f\u009b2J\u0000'), 'a\\u000d\\u000a\\u0009b\\u007f\\u009b2J\\u0000')
   t.is(printableLines('a\n\tb\u001b\r'), 'a\n\tb\\u001b\\u000d', 'but for lines and tabs')
-  for (const mark of '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029') {
+  for (const mark of '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029')
     t.is(printable(`a${mark}`), `a\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  }
-  for (const text of ['Übersicht 😀.svg', 'שלום', 'a\u0301', '日本語', 'a\u00a0b', '👩\u200d🚀']) {
+  for (const text of ['Übersicht 😀.svg', 'שלום', 'a\u0301', '日本語', 'a\u00a0b', '👩\u200d🚀'])
     t.is(printable(text), text)
-  }
 })
 
 const NAMES_IN_A_TREE = cases(4000, 20_000)

@@ -48,9 +48,8 @@ export async function reports(
   [field, expected]: readonly [string, string | undefined],
   message?: RegExp
 ): Promise<void> {
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < 2; round++)
     t.is((await site.get({}, path)).headers[field], expected, path)
-  }
   const [said, ...others] = warningsAbout(`GET ${path} `)
   t.deepEqual(others, [])
   if (message) t.regex(said ?? '', message)

@@ -49,12 +49,11 @@ export async function seesEveryChange(t: ExecutionContext, replica: StartedRepli
   for (let times = 0; times < 4; times++)
     for (const path of Object.keys(FILES))
       await shows(path, path.includes('new') ? undefined : 'one')
-  for (const text of ['two', 'three']) {
+  for (const text of ['two', 'three'])
     for (const [path, file] of Object.entries(FILES)) {
       writeFiles(root, { [file]: file.endsWith('.scss') ? `a { b: ${text} }` : text })
       await shows(path, text)
     }
-  }
   for (const [folder, path] of [
     ['build/deep', '/static/deep/a.txt'],
     ['build', '/static/a.txt'],

@@ -191,9 +191,8 @@ test('an image is shown from its source without being published', async t => {
   t.is(headers['cache-control'], 'no-store')
   t.true(String(headers['content-security-policy']).startsWith('sandbox'))
   t.is(site.read('/public/assets/a.png'), undefined)
-  for (const path of ['/assets/app.css', '/assets/none.png', '', '/%']) {
+  for (const path of ['/assets/app.css', '/assets/none.png', '', '/%'])
     t.is((await site.ask(`/assets/-/image?path=${path}`)).status, 404, path)
-  }
 })
 
 test('a module of a package is listed by the package that it is built from, a file of one by its path', async t => {

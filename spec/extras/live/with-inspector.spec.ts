@@ -114,9 +114,7 @@ for (const [what, options] of [
 ] as const) {
   test(`${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
     const { port } = await makeSite(t, FILES, { routes: page, ...options })
-    for (const name of NAMES) {
-      t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404, name)
-    }
+    for (const name of NAMES) t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404, name)
     const { status, text } = await ask(port, 'GET', '/')
     t.deepEqual([status, text], [200, ''])
     t.deepEqual(loaded(), [])
@@ -128,12 +126,10 @@ test('other spellings of its paths, and other methods, are passed on', async t =
   t.not((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'no asset has such a name')
   t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
   const spelled = ['/assets//-/', '/assets/%2D/', '/assets/./-/', '/assets/-//', '/assets/-']
-  for (const path of [...spelled, `http://localhost:${port}/assets/-/`]) {
+  for (const path of [...spelled, `http://localhost:${port}/assets/-/`])
     t.is((await ask(port, 'GET', path)).status, 404, path)
-  }
-  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
     t.is((await ask(port, method, '/assets/-/')).status, 404, method)
-  }
 })
 
 test('a listed host is served, under the prefix that the option gives', async t => {
@@ -145,9 +141,8 @@ test('a listed host is served, under the prefix that the option gives', async t 
   const headers = { Host: 'box.local:3000' }
   const tag = '<script src="/my%20assets/-/live.js" type="module" async="async"></script>'
   t.is((await ask(port, 'GET', '/', headers)).text, tag)
-  for (const name of ['', 'live.js']) {
+  for (const name of ['', 'live.js'])
     t.is((await ask(port, 'GET', `/my%20assets/-/${name}`, headers)).status, 200)
-  }
 })
 
 test('in a browser that does not say where a request comes from, no frame shows it', async t => {

@@ -64,9 +64,8 @@ test('files that a person put into public, among the published ones or not, are 
   for (const logo of ['logo', 'other logo']) {
     writeFileSync(join(root, 'apps/web/assets/logo.png'), logo)
     await run({ root })
-    for (const [file, text] of Object.entries(own)) {
+    for (const [file, text] of Object.entries(own))
       t.is(readFileSync(join(root, file), 'utf8'), text, file)
-    }
   }
   t.false('/assets/own.css' in readManifest(root).assets)
   t.false(existsSync(join(root, 'public/robots.txt.gz')))
@@ -145,9 +144,8 @@ test('a name that cannot be requested is an error that states the reason, and no
     '- apps/web/assets/scripts/aux.js is published as /assets/aux.js, which cannot be requested'
   const reason = 'Windows interprets one of its segments as another name; rename it'
   t.true(message.includes(`${told}: ${reason}`))
-  for (const name of ['a:b.png', 'ends.', 'docs./a.txt']) {
+  for (const name of ['a:b.png', 'ends.', 'docs./a.txt'])
     t.true(message.includes(`published as /assets/${name}, `), name)
-  }
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 

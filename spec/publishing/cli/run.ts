@@ -91,9 +91,8 @@ async function runHere(
     setEnvironment(envBefore)
     Object.assign(process, { argv, exitCode: undefined })
     for (const stream of [stdout, stderr]) Reflect.deleteProperty(stream, 'write')
-    for (const listener of stdout.listeners('error').slice(listeners.length)) {
+    for (const listener of stdout.listeners('error').slice(listeners.length))
       stdout.off('error', listener as () => void)
-    }
   }
 }
 

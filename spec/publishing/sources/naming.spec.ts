@@ -206,9 +206,8 @@ test('a name with any characters is served under its encoded form, and written b
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   t.is((await ask(port, 'GET', '/%C3%BCnter%20wegs.txt')).text, 'plain')
   // What need not be encoded may stay.
-  for (const name of words('a+b.txt a,b.txt a;b.txt a=b.txt a&b.txt a$b.txt a@b.txt a[b.txt')) {
+  for (const name of words('a+b.txt a,b.txt a;b.txt a=b.txt a&b.txt a$b.txt a@b.txt a[b.txt'))
     t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
-  }
   for (const name of ODD_NAMES) {
     const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
     t.is(response.text, `in ${name}`, encoded(name))
@@ -229,11 +228,9 @@ test('names that are not valid in a request are never served, whatever is on dis
   mkdirSync(Buffer.from(`${root}/${ASSETS}/\xff`, 'latin1'))
   writeFiles(root, { [`${ASSETS}/x/good.txt`]: 'good' })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
-  for (const name of [...names, '\ufffd\ufffd.txt'].map(encoded)) {
-    for (const path of [`/assets/${name}`, `/${name}`, `/assets/x/${name}`]) {
+  for (const name of [...names, '\ufffd\ufffd.txt'].map(encoded))
+    for (const path of [`/assets/${name}`, `/${name}`, `/assets/x/${name}`])
       t.is((await ask(port, 'GET', path)).status, 404, path)
-    }
-  }
   t.is((await ask(port, 'GET', '/assets/good.txt')).text, 'good')
   t.deepEqual(errors, [])
 })
@@ -242,9 +239,8 @@ test('names that differ only in case are two names, each with its own bytes', as
   const names = ['App.css', 'app.css', 'APP.CSS', 'aPP.css', 'sub/x.css', 'Sub/x.css']
   const sources = Object.fromEntries(names.map(name => [`apps/web/assets/x/${name}`, `in ${name}`]))
   const { port, errors } = await makeFront(t, { root: makeProject(t, sources), env: 'development' })
-  for (const name of [...names, ...names.toReversed()]) {
+  for (const name of [...names, ...names.toReversed()])
     t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
-  }
   t.is((await ask(port, 'GET', '/assets/aPp.css')).status, 404)
   t.deepEqual(errors, [])
 })

@@ -37,9 +37,8 @@ test('with the clock set back a changed file, and one that appears, is seen as s
   renameSync(join(root, 'public/deep'), join(root, 'away'))
   mkdirSync(join(root, 'public/deep'))
   writeFiles(root, { 'public/deep/sub/a.txt': 'two' })
-  for (const path of ['/a.txt', '/static/a.txt', '/deep/sub/a.txt']) {
+  for (const path of ['/a.txt', '/static/a.txt', '/deep/sub/a.txt'])
     await until(async () => (await text(path)) === 'two', `the new bytes of ${path}`)
-  }
   t.pass()
 })
 

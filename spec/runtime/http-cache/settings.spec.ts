@@ -43,9 +43,8 @@ test('a lastModified may be milliseconds, or what databases write', t => {
   const times = ['2020-01-01', '2020-01-01T00:00Z', '2020-01-01T02:00:00+02:00']
   times.push('2020-01-01T00:00:00.123456', '2020-01-01 00:00:00', '2019-12-31 22:30:00.5-0130')
   for (const given of [...times, '2020-01-01 02:00:00+02', DATE.toISOString(), SECONDS + 789]) {
-    for (const name of ['lastModified', 'last_modified']) {
+    for (const name of ['lastModified', 'last_modified'])
       t.deepEqual(validators({ [name]: given }), { etag: undefined, lastModified: SECONDS })
-    }
     // A day alone, and a number, may be a revision.
     const isInstant = /:/.test(String(given))
     const [etag, lastModified] = isInstant ? [undefined, SECONDS] : [`"${given}"`, undefined]
@@ -189,9 +188,8 @@ test('what has no content to digest is rejected, at any depth', t => {
   ] as const) {
     const advice = 'await it, or name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
     const message = `${name} has no content to digest: ${advice}`
-    for (const given of [[value], { a: { b: value } }, { toJSON: () => value }]) {
+    for (const given of [[value], { a: { b: value } }, { toJSON: () => value }])
       t.throws(() => digestOfValue(given), { instanceOf: TypeError, message })
-    }
   }
 })
 

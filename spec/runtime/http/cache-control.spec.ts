@@ -49,9 +49,8 @@ test('directives that contradict each other are rejected, all others are written
 
 test('what a field cannot contain is rejected', t => {
   t.is(format({ 'x-b': 'two words', 'x-c': 7 }), 'x-b="two words", x-c=7')
-  for (const wrong of [[], ['a b'], ['a"'], ['a\r\nb'], ['']]) {
+  for (const wrong of [[], ['a b'], ['a"'], ['a\r\nb'], ['']])
     t.throws(() => format({ private: wrong }), { instanceOf: TypeError, message: /field names/ })
-  }
   for (const wrong of ['a\r\nX: y', 'a,b', 'a"b', 'ä', 'a\\', '\0']) {
     const message = /x-a must be ASCII/
     t.throws(() => format({ 'x-a': wrong }), { instanceOf: TypeError, message })
@@ -61,12 +60,10 @@ test('what a field cannot contain is rejected', t => {
 test('a target is a token, and one that ends in -Control the name of a field', t => {
   t.is(targetedField('CDN'), 'CDN-Cache-Control')
   t.is(targetedField('Control'), 'Control-Cache-Control')
-  for (const name of ['Surrogate-Control', 'surrogate-control', 'CDN-Cache-Control']) {
+  for (const name of ['Surrogate-Control', 'surrogate-control', 'CDN-Cache-Control'])
     t.is(targetedField(name), name)
-  }
-  for (const wrong of ['', 'C D N', 'CDN\r\n', 'CDN:']) {
+  for (const wrong of ['', 'C D N', 'CDN\r\n', 'CDN:'])
     t.throws(() => targetedField(wrong), { instanceOf: TypeError, message: /target must be/ })
-  }
 })
 
 // RFC 8941 appendix B as far as a directive can go: a key, and its value, an integer, a decimal, a token or a

@@ -168,9 +168,8 @@ test('an identifier is quoted once, and one that cannot be is rejected', t => {
   ] as const) {
     t.is(formatEtag(opaque, weak), expected)
   }
-  for (const wrong of ['', 'a"b', '"', 'a b', 'a\r\nX: y', '\0', 'ä', '"ä"', '\x7f', '"a\n"']) {
+  for (const wrong of ['', 'a"b', '"', 'a b', 'a\r\nX: y', '\0', 'ä', '"ä"', '\x7f', '"a\n"'])
     t.throws(() => formatEtag(wrong), { instanceOf: TypeError, message: /ETag must be/ }, wrong)
-  }
 })
 
 test('a list, W/, *, a tag without quotes, a comma inside quotes', t => {
@@ -245,9 +244,8 @@ const NOW = Date.UTC(2026, 0, 15)
 test('dates are written as IMF-fixdate, and a year of more than four digits is rejected', t => {
   t.is(formatHttpDate(0), 'Thu, 01 Jan 1970 00:00:00 GMT')
   t.is(formatHttpDate(NOV_1994 + 999), 'Sun, 06 Nov 1994 08:49:37 GMT')
-  for (const wrong of [Number.NaN, Infinity, Date.UTC(10_000, 0), Date.parse('-000001-01-01')]) {
+  for (const wrong of [Number.NaN, Infinity, Date.UTC(10_000, 0), Date.parse('-000001-01-01')])
     t.throws(() => formatHttpDate(wrong), { instanceOf: TypeError, message: /years 0000 to 9999/ })
-  }
 })
 
 test('all three formats are parsed as GMT, whatever the server’s time zone', t => {
@@ -315,24 +313,20 @@ function from(
 }
 
 test('a loopback address that asks a loopback name is this machine', t => {
-  for (const address of words('127.0.0.1 127.8.9.10 ::1 ::FFFF:127.0.0.1')) {
-    for (const host of words('LOCALHOST:3000 shop.localhost 127.0.0.1:80 [::1]:3')) {
+  for (const address of words('127.0.0.1 127.8.9.10 ::1 ::FFFF:127.0.0.1'))
+    for (const host of words('LOCALHOST:3000 shop.localhost 127.0.0.1:80 [::1]:3'))
       t.true(from(address, { host }), `${address} ${host}`)
-    }
-  }
   t.true(from('::1', { ':authority': 'localhost:3000' }), 'HTTP/2')
 })
 
 test('neither another address is this machine, whatever it says, nor another name (DNS rebinding)', t => {
-  for (const address of [undefined, '', ...words('10.0.0.1 ::ffff:10.0.0.1 ::2 1127.0.0.1')]) {
+  for (const address of [undefined, '', ...words('10.0.0.1 ::ffff:10.0.0.1 ::2 1127.0.0.1')])
     t.false(from(address, { host: 'localhost' }), String(address))
-  }
   const foreign = words(`evil.example 127.0.0.1.evil.example localhost.evil.example xlocalhost
     localhost: localhost:x localhost:1:2 a@localhost localhost/
     . localhost. 127.1 [::1 ::1 [::1]x 2130706433`)
-  for (const host of [...foreign, '', 'localhost, a', undefined]) {
+  for (const host of [...foreign, '', 'localhost, a', undefined])
     t.false(from('127.0.0.1', host === undefined ? {} : { host }), host)
-  }
   t.false(from('127.0.0.1', { ':authority': 'evil.example', host: 'localhost' }), 'HTTP/2')
   t.false(from('127.0.0.1', { host: 'localhost' }, { url: 'http://evil.example/' }))
 })
@@ -346,19 +340,16 @@ test('what a proxy forwards may come from anywhere, and HTTP/1.0 is taken for th
     t.false(from('127.0.0.1', { host: 'box', [name]: '127.0.0.1' }, { hosts }), name)
   }
   const request = { url: '/', headers: { host: 'localhost' }, socket: { remoteAddress: '::1' } }
-  for (const httpVersion of ['1.0', '1.1', '2.0']) {
+  for (const httpVersion of ['1.0', '1.1', '2.0'])
     t.is(isLocal({ ...request, httpVersion }, NONE), httpVersion !== '1.0')
-  }
 })
 
 test('a page of another origin cannot read what is under -/, nor a frame; a link leads there', t => {
   const host = 'localhost:3000'
-  for (const origin of ['http://localhost:3000', 'https://localhost:3000']) {
+  for (const origin of ['http://localhost:3000', 'https://localhost:3000'])
     t.true(from('::1', { host, origin }), origin)
-  }
-  for (const origin of ['null', '', 'http://localhost', 'http://localhost:30001', 'http://evil']) {
+  for (const origin of ['null', '', 'http://localhost', 'http://localhost:30001', 'http://evil'])
     t.false(from('::1', { host, origin }), origin)
-  }
   for (const [isLink, site, mode, dest] of [
     [true, 'cross-site', 'navigate'],
     [true, 'same-site', 'navigate'],
@@ -378,13 +369,11 @@ test('a page of another origin cannot read what is under -/, nor a frame; a link
 
 test('a host that is listed is trusted from any address', t => {
   const hosts = new Set(['box.local', '192.168.1.5', '[fd00::1]'])
-  for (const host of words('box.local BOX.local:3000 192.168.1.5:80 [fd00::1]:80')) {
+  for (const host of words('box.local BOX.local:3000 192.168.1.5:80 [fd00::1]:80'))
     t.true(from('192.168.1.9', { host }, { hosts }), host)
-  }
   const foreign = { host: 'box.local', origin: 'http://a.example' }
-  for (const headers of [{ host: 'localhost' }, { host: 'other.local' }, foreign]) {
+  for (const headers of [{ host: 'localhost' }, { host: 'other.local' }, foreign])
     t.false(from('192.168.1.9', headers, { hosts }))
-  }
 })
 
 const CHROMIUM =
@@ -421,12 +410,10 @@ test('what opens a page navigates', t => {
   ] as const) {
     const shown = JSON.stringify(headers)
     const navigates = (path: string, method?: string) => isNavigation({ method, headers }, path)
-    for (const path of ['/', '/orders/7', '/v1.2/users', '/@a@b.c', '/a%40b.c/', '/v1.2/x/']) {
+    for (const path of ['/', '/orders/7', '/v1.2/users', '/@a@b.c', '/a%40b.c/', '/v1.2/x/'])
       t.is(navigates(path, 'GET'), isExpected !== false, shown)
-    }
-    for (const path of ['/docs/v1.2', '/docs/v1.2/', '/.']) {
+    for (const path of ['/docs/v1.2', '/docs/v1.2/', '/.'])
       t.is(navigates(path, 'HEAD'), isExpected === true, shown)
-    }
     for (const method of ['POST', 'OPTIONS', undefined]) t.false(navigates('/', method), method)
   }
 })

@@ -273,9 +273,8 @@ for (const [where, environment] of ENVIRONMENTS) {
       for (const path of EDITED) await check([path, { headers }], when)
     }
     const [count] = sites.map(({ errors }) => errors.length)
-    for (const { way, errors } of sites) {
+    for (const { way, errors } of sites)
       t.true(way.includes('Koa 2, over') || errors.length === count, `${way}: ${errors.join()}`)
-    }
   })
 }
 

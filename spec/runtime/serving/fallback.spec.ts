@@ -68,9 +68,8 @@ for (const [where, options] of ENVIRONMENTS) {
       const odd = words(
         String.raw`/js/missing.js/ //users /users// /.env /a/../b /%61 /a%2fb /a\b /con`
       )
-      for (const path of at === '' ? odd : []) {
+      for (const path of at === '' ? odd : [])
         t.is((await site.ask(path, { headers: NAVIGATION })).status, 404, path)
-      }
       t.deepEqual(site.errors, [])
     }
   })
@@ -81,12 +80,10 @@ test("curl and Node's fetch are judged by their Accept, and a dot in the last se
   // Node sends `Sec-Fetch-Mode: cors` alone; what it sends of its own accord is part of the claim.
   const read = async (path: string, headers = {}) =>
     (await fetch(`http://127.0.0.1:${site.port}${path}`, { headers })).text()
-  for (const path of words('/ /orders/7 /v1.2/users /types/api::article /@user@host.tld')) {
+  for (const path of words('/ /orders/7 /v1.2/users /types/api::article /@user@host.tld'))
     t.is(await read(path), SHELL, path)
-  }
-  for (const path of words('/docs/v1.2 /docs/v1.2/ /logo@2x.png /missing.js')) {
+  for (const path of words('/docs/v1.2 /docs/v1.2/ /logo@2x.png /missing.js'))
     t.is(await read(path), 'Not Found', path)
-  }
   t.is(await read('/orders/7', { accept: 'text/html' }), SHELL)
   t.not(await read('/orders/7', { accept: 'application/json' }), SHELL)
   t.is((await site.ask('/orders/7', { headers: FETCH })).status, 404)
@@ -100,9 +97,8 @@ for (const [what, except] of [
     const mounts = { '/': { dir: 'dist', fallback: { file: 'index.html', except } } }
     const site = await makeSite(t, FILES, { mounts })
     const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
-    for (const path of ['/api/orders', '/api/orders', '/api/', '/gr%C3%B6%C3%9Fe/x']) {
+    for (const path of ['/api/orders', '/api/orders', '/api/', '/gr%C3%B6%C3%9Fe/x'])
       t.is((await ask(path)).status, 404, path)
-    }
     for (const path of ['/apis', '/', '/orders/api']) t.is((await ask(path)).text, SHELL, path)
     t.is((await ask('/orders')).headers['cache-control'], 'no-cache')
     t.is((await ask('/index.html')).headers['cache-control'], 'no-cache')

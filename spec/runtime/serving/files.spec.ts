@@ -82,9 +82,8 @@ for (const [how, { path, before, appear }] of Object.entries(APPEARING)) {
   test(`a file that is ${how} is served after \`revalidate\``, async t => {
     const site = await makeRemembering(t, SOON)
     before?.(site)
-    for (const missing of [path, '/page', '/deep/page']) {
+    for (const missing of [path, '/page', '/deep/page'])
       t.deepEqual([missing, ...(await miss(site, missing))], [missing, 404, 404, 404, 404])
-    }
     appear(site)
     await until(async () => (await site.ask(path)).text === 'new', `${path} is served`)
     t.is((await site.ask('/page')).status, 404)

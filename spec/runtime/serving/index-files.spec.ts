@@ -73,12 +73,11 @@ for (const [environment, options] of ENVIRONMENTS) {
 
     test(`a folder without an index file, and a file with a slash, are passed on, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
-      for (const path of ['/empty', '/empty/', '/none/', '/none', '/blog/', '/docs/page.html/']) {
+      for (const path of ['/empty', '/empty/', '/none/', '/none', '/blog/', '/docs/page.html/'])
         for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
           const { status, headers } = await site.ask(at + path, { method })
           t.deepEqual([path, status, headers.location], [path, 404, undefined])
         }
-      }
       for (const method of ['POST', 'PUT', 'OPTIONS']) {
         const { status, headers } = await site.ask(`${at}/docs`, { method })
         t.deepEqual([status, headers.location], [404, undefined], `${method} /docs`)
@@ -202,9 +201,8 @@ for (const [where, options] of ENVIRONMENTS) {
     t.is(page.headers['content-type'], 'text/html; charset=utf-8')
     t.is((await site.ask('/guide')).headers.location, '/guide/')
     t.is((await site.ask('/about', { method: 'POST' })).status, 405)
-    for (const path of words('/about/ /none /about.htm /%61bout /.hidden /news /docs/.')) {
+    for (const path of words('/about/ /none /about.htm /%61bout /.hidden /news /docs/.'))
       t.is((await site.ask(path)).status, 404, path)
-    }
     t.deepEqual(site.errors, [])
   })
 }
@@ -221,9 +219,8 @@ const MOUNTS = { '/': { dir: 'dist', index: 'index.html', fallback: 'index.html'
 test('a file of a mount at `/` or at the prefix comes before an asset with the same path', async t => {
   const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount', 'css/bad.css.scss': 'a {' }
   const site = await makeSite(t, files, { mounts: { ...MOUNTS, '/assets': 'dist/assets' } })
-  for (const path of ['/assets/app.css', '/assets/chunk.js']) {
+  for (const path of ['/assets/app.css', '/assets/chunk.js'])
     t.is((await site.ask(path)).text, 'of the mount')
-  }
   t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published for it')
   rmSync(site.at('/dist/assets/app.css'))
   t.regex((await site.ask('/assets/app.css')).text, /color: red/)

@@ -56,19 +56,17 @@ test('no directory, trailing slash or file of the same name elsewhere in public 
 test('methods other than GET reach the route, even where there is a file', async t => {
   const files = { 'a.css': 'a{}', '/public/form': 'a file' }
   const site = await makeSite(t, files, { routes })
-  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
     for (const path of ['/form', '/assets/a.css']) {
       const { status, text, headers } = await site.ask(path, { method })
       t.deepEqual([status, text, headers.allow], [200, `${method} ${path}`, undefined])
     }
-  }
 })
 
 test('with compile off a source without a target is a 404, and nothing is written', async t => {
   const site = await makeSite(t, { 'stylesheets/a.css': 'a{}' }, { compile: false, revalidate: 0 })
-  for (const method of ['GET', 'HEAD', 'POST']) {
+  for (const method of ['GET', 'HEAD', 'POST'])
     t.is((await site.ask('/assets/a.css', { method })).status, 404)
-  }
   t.false(existsSync(join(site.root, 'public')))
   site.write('/public/assets/a.css', 'published')
   site.write('stylesheets/a.css', 'edited{}')
@@ -81,9 +79,8 @@ test('with compile off a source without a target is a 404, and nothing is writte
 test('with serving off nothing is served and nothing is written, and helpers work', async t => {
   const files = { 'stylesheets/a.css': 'a{}', '/public/robots.txt': 'x' }
   const site = await makeSite(t, files, { serve: false, routes: view })
-  for (const path of ['/assets/a.css', '/robots.txt', '/assets/%zz']) {
+  for (const path of ['/assets/a.css', '/robots.txt', '/assets/%zz'])
     t.is((await site.ask(path)).status, 404, path)
-  }
   t.deepEqual(readdirSync(join(site.root, 'public')), ['robots.txt'])
   const tag = '<link href="/assets/a.css" type="text/css" rel="stylesheet">'
   t.is((await site.ask('/page')).text, tag)

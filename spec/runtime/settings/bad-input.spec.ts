@@ -177,8 +177,7 @@ test('a directory where the target belongs is a 500 that names it, and one named
   t.deepEqual([status, text], [500, told])
   t.is(site.read('/public/assets/a.css/keep.txt'), 'keep')
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
-  for (const path of ['/assets/b.css', '/assets/d.css', '/assets/d.css.scss']) {
+  for (const path of ['/assets/b.css', '/assets/d.css', '/assets/d.css.scss'])
     t.is((await site.ask(path)).status, 404)
-  }
   t.is((await site.ask('/assets/b.css/c.css')).text, 'c{}')
 })

@@ -291,9 +291,8 @@ function requireError(t: ExecutionContext, path: string, expected: string, given
 }
 
 test('a wrong value is an error at start, with what the option must be, what it is and where', t => {
-  for (const [path, ...all] of WRONG) {
+  for (const [path, ...all] of WRONG)
     for (const given of all) requireError(t, path, expectedOf(path), given)
-  }
   for (const [path, expected, ...all] of [
     ['prefix', "a path such as '/assets'", 'assets', '/', '/a//b', '/../a'],
     ['apps.web.path', "a path such as '/admin'", 'admin'],
@@ -443,12 +442,11 @@ async function isRefused(t: ExecutionContext, root: string, exposed: readonly Ex
   for (const [dir, reason, advice = OTHER] of exposed) {
     const message = `the mount /x is ${resolve(root, dir)}, which ${reason}: ${advice}`
     const options = { root, env: 'production', sources: dir === 'library' ? '../../library' : [] }
-    for (const mount of [dir, { dir: join(root, dir) }]) {
+    for (const mount of [dir, { dir: join(root, dir) }])
       for (const path of ['/x', '/x/']) {
         const start = startMounts({ ...options, mounts: { [path]: mount } })
         t.throws(start, { instanceOf: AssetError, code: 'mount-unusable', message })
       }
-    }
     if (advice !== OTHER || reason.includes('packages')) continue
     const exposed = `everything in public is served, but ${dir} ${reason}: set public to a directory of its own, such as public: 'public'`
     const expected = { instanceOf: AssetError, code: 'public-unusable', message: exposed }
@@ -474,9 +472,8 @@ test('an installed package, or a directory in one, may be mounted, but not by an
   const root = makeProject(t, { ...PACKAGES, 'node_modules/site/other/package.json': '{}' })
   const mounting = (dir: string, root: string) =>
     startMounts({ root, env: 'production', mounts: { '/x': dir } })
-  for (const dir of ['node_modules/a', 'node_modules/@scope/b', 'node_modules/a/dist']) {
+  for (const dir of ['node_modules/a', 'node_modules/@scope/b', 'node_modules/a/dist'])
     t.notThrows(mounting(dir, root), dir)
-  }
   const message = /contains a package\.json/
   t.throws(mounting('other', join(root, 'node_modules/site')), { code: 'mount-unusable', message })
 })
@@ -488,9 +485,8 @@ function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) 
 
 test('immutable: true applies to all but pages, service workers and web app manifests', t => {
   const isImmutable = immutableOf(t, true)
-  for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a']) {
+  for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a'])
     t.true(isImmutable(`/x/${name}`), name)
-  }
   const fixed = ['index.html', 'a/page.HTM', 'sw.js', 'service-worker.js', 'serviceworker.js']
   fixed.push('firebase-messaging-sw.js', 'ngsw-worker.js', 'app.webmanifest', 'a/manifest.json')
   for (const name of fixed) t.false(isImmutable(`/x/${name}`), name)

@@ -64,9 +64,8 @@ test('a fingerprint is what precedes the last extension', t => {
   ] as const) {
     t.deepEqual(withoutFingerprint(before + DIGEST + after), { before, after })
   }
-  for (const path of ['/assets/app.css', `/assets/${DIGEST}.css`, `/a-${DIGEST}.css/app.css`]) {
+  for (const path of ['/assets/app.css', `/assets/${DIGEST}.css`, `/a-${DIGEST}.css/app.css`])
     t.is(withoutFingerprint(path), undefined, path)
-  }
 })
 
 test('the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parcel and Next is found', t => {

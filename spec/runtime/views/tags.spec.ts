@@ -139,9 +139,8 @@ test('modulepreload links no entry and no module twice, not even in a cycle', t 
 
 test('modulepreload adds nothing without fingerprints, and is an error for a classic script', t => {
   const tag = script('a.js', ' type="module"')
-  for (const modulepreload of [true, false, undefined]) {
+  for (const modulepreload of [true, false, undefined])
     t.is(javascript('a', { type: 'module', modulepreload }), tag)
-  }
   for (const [attributes, message] of [
     [{ modulepreload: true }, "type must be 'module' for modulepreload, got undefined"],
     [{ type: 'module', modulepreload: 'yes' }, "modulepreload must be true or false, got 'yes'"]
@@ -301,13 +300,11 @@ test('a name that no asset can have is a TypeError, and so is anything but a str
     t.throws(() => assets.path(name), invalid, name)
     t.throws(() => assets.javascript(name), invalid, name)
   }
-  for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]]) {
+  for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]])
     t.throws(() => Reflect.apply(assets.javascript, null, args), { instanceOf: TypeError })
-  }
   const message = "an asset's name must be a string, got 42"
-  for (const helper of [assets.path, assets.url]) {
+  for (const helper of [assets.path, assets.url])
     t.throws(() => Reflect.apply(helper, null, [42]), { instanceOf: TypeError, message })
-  }
 })
 
 const TAG = /^<[a-z]+(?: [^\s"'<>/=]+="[^"<>]*")*>(?:<\/script>)?$/

@@ -224,9 +224,8 @@ class People {
     expect(status === 200, `a page is a ${status}`)
     const page = JSON.parse(body) as Page
     if (BY_USER.includes(plan.kind)) this.#seesUser(at, plan, String(page.user))
-    if (plan.kind === 'language') {
+    if (plan.kind === 'language')
       expect(page.language === at.language, `${at.language} gets ${page.language}`)
-    }
     if (page.serial !== undefined) this.#seesSerial(at, plan, page.serial, response)
     this.#seesRevision(at, index, plan, resource, page.revision)
     at.pages.set(index, { page, etag: headers['etag'], language: at.language, user: at.user })
