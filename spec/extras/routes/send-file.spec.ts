@@ -296,7 +296,8 @@ async function areSame(t: ExecutionContext, { port, errors }: Site, folder: stri
       const answer = await ask(port, method, path, headers)
       const about = `${method} ${status}, ${size} bytes`
       t.is(answer.status, status, about)
-      t.deepEqual(answer.body, Buffer.alloc(length, 0xe4), about)
+      // AVA's deepEqual compares bytes one by one: a third of a second for the largest.
+      t.true(answer.body.equals(Buffer.alloc(length, 0xe4)), about)
       t.deepEqual(linesOf(answer.head), expected, about)
     }
   }
