@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import Koa from 'koa'
-import { launch, type Browser } from '../../spec/system/chromium.ts'
+import { launch, type Chromium } from '../../spec/system/chromium.ts'
 import type { Contestant } from './contestants.ts'
 import { pageOf, type Tags } from './pages.ts'
 
@@ -162,7 +162,7 @@ async function open(contestant: Contestant) {
     deploy(root: string) {
       handle = applicationOf(contestant, root).callback()
     },
-    async visit(browser: Browser, path: string): Promise<Visit> {
+    async visit(browser: Chromium, path: string): Promise<Visit> {
       const page = await browser.open('about:blank')
       await page.command('Network.emulateNetworkConditions', NETWORK)
       const [requestsBefore, bytesBefore] = [requests, sent()]

@@ -11,7 +11,7 @@ import { createServer, type ViteDevServer } from 'vite'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { launch, type Browser, type Page } from './chromium.ts'
+import { launch, type Chromium, type Page } from './chromium.ts'
 import { ESBUILD, FRONT_ENDS, PAGES, STATE, type FrontEnd, type Render } from './front-ends.ts'
 import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
 import { navigating, shows as showsValue, styleOf } from './page.ts'
@@ -165,7 +165,7 @@ for (const [name, given] of Object.entries(FRONT_ENDS)) {
 }
 
 /** Edits the sources while a page is open. */
-async function edit(t: ExecutionContext, project: Project, browser: Browser): Promise<void> {
+async function edit(t: ExecutionContext, project: Project, browser: Chromium): Promise<void> {
   const {
     development,
     edited,
@@ -190,7 +190,7 @@ async function edit(t: ExecutionContext, project: Project, browser: Browser): Pr
 }
 
 /** What was edited, as it is built. */
-async function visit(t: ExecutionContext, project: Project, browser: Browser): Promise<void> {
+async function visit(t: ExecutionContext, project: Project, browser: Chromium): Promise<void> {
   const { isRendered, paths = ['/'], shows: texts } = project.given
   const cdn = createHttpServer()
   const host = await listen(t, cdn)

@@ -1,13 +1,6 @@
 // A headless Chromium, driven through a pipe: no port, no library.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import type { ExecutionContext } from '../support/test.ts'
-import { program } from '../../demo/deploy/program.ts'
+import { start, type Browser, type DrivenPage, type Spec, type Started } from './browser.ts'
 
 const FLAGS = [
   '--headless',
@@ -38,14 +31,6 @@ type Send = (
   sessionId?: string
 ) => Promise<Record<string, unknown>>
 
-/** A page in any browser. */
-export interface DrivenPage {
-  /** Errors of scripts and of the console; in Chromium of the network as well. */
-  readonly complaints: readonly string[]
-  /** The value of an expression, awaited. */
-  evaluate<T>(expression: string): Promise<T>
-}
-
 export interface Page extends DrivenPage {
   /** Everything else that the console shows. */
   readonly remarks: readonly string[]
@@ -57,35 +42,33 @@ export interface Page extends DrivenPage {
   command(method: string, params?: object): Promise<Record<string, unknown>>
 }
 
-export interface Browser<P = Page> {
-  /** A page once it has loaded. */
-  open(url: string): Promise<P>
+interface Driven extends Started {
+  readonly send: Send
+  readonly listen: (listener: Listener) => void
+}
+
+/** By their flags. */
+const started = new Map<string, Driven>()
+
+function startWith(flags: readonly string[]): Driven {
+  const words = (profile: string) => [...FLAGS, ...flags, `--user-data-dir=${profile}`]
+  const browser = start('chromium', words, ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'])
+  const [, , , input, output] = browser.child.stdio
+  return { ...browser, ...speak(input as Writable, output as Readable) }
 }
 
 /** A browser with an empty profile, gone when the spec is over. */
-export function launch(
-  t: Pick<ExecutionContext, 'teardown'>,
-  flags: readonly string[] = []
-): Browser {
-  const profile = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-chromium-'))
-  const browser = spawn(
-    program('chromium', 'chromium'),
-    [...FLAGS, ...flags, `--user-data-dir=${profile}`, 'about:blank'],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }
-  )
-  const closed = once(browser, 'close')
-  const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
-  const { send, listen } = speak(input, output)
-  t.teardown(async () => {
-    // Asked to close, it ends its helpers first: killed, they would go on writing to the profile.
-    send('Browser.close').catch(() => browser.kill())
-    const patience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
-    await closed
-    clearTimeout(patience)
-    await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
-  })
-  return { open: url => openPage(send, listen, url) }
+export function launch(t: Spec, flags: readonly string[] = []): Chromium {
+  const key = flags.join(' ')
+  const browser = started.get(key) ?? startWith(flags)
+  started.set(key, browser)
+  const { send, listen, useIn } = browser
+  const context = send('Target.createBrowserContext').then(result => result['browserContextId'])
+  useIn(t, async () => send('Target.disposeBrowserContext', { browserContextId: await context }))
+  return { open: async url => openPage(send, listen, await context, url) }
 }
+
+export type Chromium = Browser<Page>
 
 type Listener = (message: Message) => void
 
@@ -120,9 +103,11 @@ function speak(input: Writable, output: Readable) {
 async function openPage(
   send: Send,
   listen: (listener: Listener) => void,
+  browserContextId: unknown,
   url: string
 ): Promise<Page> {
-  const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
+  const target = { url: 'about:blank', browserContextId }
+  const { targetId } = await send('Target.createTarget', target)
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
   const session = String(sessionId)
   const complaints: string[] = []

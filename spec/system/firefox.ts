@@ -1,17 +1,14 @@
 // A headless Firefox, driven through WebDriver BiDi: no library.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import type { ExecutionContext } from '../support/test.ts'
-import { program } from '../../demo/deploy/program.ts'
-import type { Browser, DrivenPage } from './chromium.ts'
+import { start, type Browser, type DrivenPage, type Spec, type Started } from './browser.ts'
 
 type Send = (method: string, params: object) => Promise<Record<string, unknown>>
+
+interface Connection {
+  readonly send: Send
+  readonly close: () => void
+}
 
 interface Message {
   readonly id?: number
@@ -21,44 +18,55 @@ interface Message {
   readonly params?: Record<string, unknown>
 }
 
-/** A browser with an empty profile, gone when the spec is over. */
-export function launch(t: ExecutionContext): Browser<DrivenPage> {
-  const profile = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-firefox-'))
-  const browser = spawn(
-    program('firefox-esr', 'firefox-esr'),
-    ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile', profile],
-    { stdio: ['ignore', 'ignore', 'pipe'] }
-  )
-  const closed = once(browser, 'close')
-  t.teardown(async () => {
-    browser.kill('SIGTERM')
-    const patience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
-    await closed
-    clearTimeout(patience)
-    await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
-  })
-  return { open: url => openPage(browser, url) }
+interface Driven extends Started {
+  readonly endpoint: Promise<string>
 }
 
-async function openPage(browser: ChildProcess, url: string): Promise<DrivenPage> {
+let started: Driven | undefined
+
+function startHeadless(): Driven {
+  const words = ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile']
+  const browser = start('firefox-esr', profile => [...words, profile], ['ignore', 'ignore', 'pipe'])
+  return { ...browser, endpoint: endpointOf(browser.child.stderr as Readable) }
+}
+
+/** A browser with an empty profile, gone when the spec is over. It knows one session at a time. */
+export function launch(t: Spec): Browser<DrivenPage> {
+  started ??= startHeadless()
+  const { endpoint, useIn } = started
   const complaints: string[] = []
-  const send = await connect(await endpointOf(browser), ({ params = {} }) => {
-    if (params['level'] === 'error') complaints.push(String(params['text']))
-  })
-  await send('session.new', { capabilities: {} })
-  await send('session.subscribe', { events: ['log.entryAdded'] })
-  const { context } = await send('browsingContext.create', { type: 'tab' })
-  await send('browsingContext.navigate', { context, url, wait: 'complete' })
-  const evaluate = async <T>(expression: string) => {
-    const { result, exceptionDetails } = await send('script.evaluate', {
-      expression,
-      target: { context },
-      awaitPromise: true
+  const session = endpoint.then(async url => {
+    const { send, close } = await connect(url, ({ params = {} }) => {
+      if (params['level'] === 'error') complaints.push(String(params['text']))
     })
-    if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
-    return valueOf(result as RemoteValue) as T
+    await send('session.new', { capabilities: {} })
+    await send('session.subscribe', { events: ['log.entryAdded'] })
+    const { userContext } = await send('browser.createUserContext', {})
+    return { send, close, userContext }
+  })
+  useIn(t, async () => {
+    const { send, close, userContext } = await session
+    await send('browser.removeUserContext', { userContext })
+    await send('session.end', {})
+    close()
+  })
+  return {
+    async open(url) {
+      const { send, userContext } = await session
+      const { context } = await send('browsingContext.create', { type: 'tab', userContext })
+      await send('browsingContext.navigate', { context, url, wait: 'complete' })
+      const evaluate = async <T>(expression: string) => {
+        const { result, exceptionDetails } = await send('script.evaluate', {
+          expression,
+          target: { context },
+          awaitPromise: true
+        })
+        if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
+        return valueOf(result as RemoteValue) as T
+      }
+      return { complaints, evaluate }
+    }
   }
-  return { complaints, evaluate }
 }
 
 /** How BiDi describes a value. */
@@ -71,8 +79,7 @@ function valueOf({ type, value }: RemoteValue): unknown {
   return type === 'array' ? (value as RemoteValue[]).map(valueOf) : value
 }
 
-async function endpointOf({ stderr }: ChildProcess): Promise<string> {
-  const output = stderr as Readable
+async function endpointOf(output: Readable): Promise<string> {
   for await (const line of createInterface({ input: output })) {
     const [endpoint] = /ws:\/\/\S+/.exec(line) ?? []
     if (endpoint === undefined) continue
@@ -83,7 +90,7 @@ async function endpointOf({ stderr }: ChildProcess): Promise<string> {
   throw new Error('Firefox ended before it could be driven')
 }
 
-async function connect(url: string, onEvent: (message: Message) => void): Promise<Send> {
+async function connect(url: string, onEvent: (message: Message) => void): Promise<Connection> {
   const socket = new WebSocket(url)
   const waiting = new Map<number, (message: Message) => void>()
   socket.addEventListener('message', ({ data }) => {
@@ -95,7 +102,7 @@ async function connect(url: string, onEvent: (message: Message) => void): Promis
     socket.addEventListener('open', resolve)
     socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)))
   })
-  return (method, params) =>
+  const send: Send = (method, params) =>
     new Promise((resolve, reject) => {
       const id = waiting.size + 1
       waiting.set(id, ({ type, result = {}, message }) => {
@@ -104,4 +111,5 @@ async function connect(url: string, onEvent: (message: Message) => void): Promis
       })
       socket.send(JSON.stringify({ id, method, params }))
     })
+  return { send, close: () => socket.close() }
 }

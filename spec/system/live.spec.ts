@@ -17,7 +17,8 @@ import {
   type SiteOptions
 } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { launch as launchChromium, type Browser, type DrivenPage } from './chromium.ts'
+import type { Browser, DrivenPage } from './browser.ts'
+import { launch as launchChromium } from './chromium.ts'
 import { launch as launchFirefox } from './firefox.ts'
 import { shows, styleOf } from './page.ts'
 

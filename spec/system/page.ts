@@ -3,7 +3,8 @@ import type { ExecutionContext } from '../support/test.ts'
 import type { Context, Middleware } from 'koa'
 import { makeSite, type Site, type SiteOptions } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { launch, type DrivenPage, type Page } from './chromium.ts'
+import type { DrivenPage } from './browser.ts'
+import { launch, type Page } from './chromium.ts'
 
 /** An icon that no browser has to ask for. */
 export const ICON = '<link rel="icon" href="data:,">'
