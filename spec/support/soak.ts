@@ -5,8 +5,9 @@ import { test, type Implementation } from './test.ts'
 const { SOAK } = process.env
 const isSoak = SOAK !== undefined
 
-/** The number of cases, rounds or requests of this lane. */
+/** The number of cases, rounds or requests of this lane. Of all cases there is a tenth only where they can be counted. */
 export function cases(quick: number, soak: number): number {
+  if (!Number.isFinite(soak)) throw new RangeError(`${soak} cases: say how many there are`)
   return isSoak ? Math.ceil(quick + (soak - quick) * Number(SOAK)) : quick
 }
 
