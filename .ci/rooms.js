@@ -1,6 +1,6 @@
 // A process for each room: a file that imports the specs of a folder. AVA starts a process for each file that it is given,
 // and half a second of processor time goes into Node, AVA and lib. `npm run build:spec` writes .spec/rooms/, those of
-// `npm test`; with ALL=1 the slow ones are among them, and with globs (`runtime/files/**`) it writes those alone.
+// `npm test`, or with globs (`runtime/files/**`) those of these; with ALL=1 the slow ones are among them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import picomatch from 'picomatch'
@@ -88,11 +88,13 @@ export function writeRooms(folder, isWanted) {
 }
 
 function main(globs) {
-  if (globs.length > 0) return writeRooms('rooms', picomatch(globs))
+  const isIn = name => process.env.ALL === '1' || !isSlow(name)
+  const isWanted = picomatch(globs)
+  if (globs.length > 0) return writeRooms('rooms', name => isWanted(name) && isIn(name))
   const names = allSpecs()
   const unknown = [...Object.keys(ALONE), ...SLOW].filter(name => !names.includes(name))
   if (unknown.length > 0) throw new Error(`.ci/rooms.js names what is no spec: ${unknown}`)
-  return writeRooms('rooms', name => process.env.ALL === '1' || !isSlow(name))
+  return writeRooms('rooms', isIn)
 }
 
 if (process.argv[1] === import.meta.filename) main(process.argv.slice(2))
