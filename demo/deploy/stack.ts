@@ -41,7 +41,8 @@ interface VarnishPlacement extends Placement {
 
 const REPLICA_PORTS = ['3001', '3002', '3003']
 const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
-// Varnish compiles its configuration with a C compiler first.
+// Varnish compiles its configuration first: what is not optimized takes a third of the time.
+const COMPILER = 'exec gcc -w -pthread -fpic -shared -o %o %s'
 const START_LIMIT = 60_000 // ms
 
 /** Varnish in front of three replicas. */
@@ -65,7 +66,7 @@ export async function startVarnish(
     ...['-a', `127.0.0.1:${port}`],
     ...(proxiedPort === undefined ? [] : ['-a', `proxied=127.0.0.1:${proxiedPort}`]),
     ...['-f', join(home, vcl)],
-    ...parameters.flatMap(parameter => ['-p', parameter])
+    ...[`cc_command=${COMPILER}`, ...parameters].flatMap(parameter => ['-p', parameter])
   ]
   const child = spawn(program('varnishd', 'varnish'), words, { detached })
   return started('varnishd', child, port)
