@@ -136,7 +136,7 @@ test('what no release that is kept needs is removed from the bucket, after a rol
 })
 
 /** Between two steps of a deploy. */
-const VISITS = 40
+const VISITS = 20
 
 test('every page finds its files in the bucket while replicas are replaced, and rolled back', async t => {
   const bucket = await makeBucket(t)

@@ -8,8 +8,9 @@ import { cases } from '../support/soak.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
 
-const DEPLOYS = cases(2, 10)
-const BUSY = cases(2, 8)
+const DEPLOYS = cases(1, 10)
+/** The other lane of .ci/run wants processors as well. */
+const BUSY = cases(1, 8)
 const LIMIT = 590_000 // ms
 /** Between two steps of a deploy; kills are between one and as many apart. */
 const VISITS = 15

@@ -39,7 +39,7 @@ const KINDS = [
 
 const RELEASES = 3
 /** Between two steps of a deploy. */
-const VISITS = 40
+const VISITS = 20
 
 function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void {
   const { visits, requests, failed, wrong, bare, seen } = visitors
