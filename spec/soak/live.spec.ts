@@ -6,6 +6,7 @@ import { heldBytes } from '../support/in-process.ts'
 import { openTab, type Tab } from '../extras/live/tab.ts'
 import { startProcess } from '../support/processes.ts'
 import { makeProject, makeSite } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
@@ -16,7 +17,7 @@ const FILES = {
   '/views/page.ejs': ''
 }
 
-test('50 tabs and 1,000 edits leak neither descriptors nor memory', async t => {
+test('50 tabs and many edits leak neither descriptors nor memory', async t => {
   const site = await makeSite(t, FILES, { live: { watch: ['views'] } })
   const connections = () =>
     new Promise<number>(resolve => site.server.getConnections((_, count) => resolve(count)))
@@ -39,7 +40,7 @@ test('50 tabs and 1,000 edits leak neither descriptors nor memory', async t => {
   }
   await session(2, 100)
   const [descriptors, bytes] = [openDescriptors(), await heldBytes()]
-  await session(50, 1000)
+  await session(50, cases(100, 1000))
   await until(() => openDescriptors() <= descriptors, 'no descriptor is left')
   const held = (await heldBytes()) - bytes
   t.log(`${(held / MIB).toFixed(2)} MiB more are held`)

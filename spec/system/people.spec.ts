@@ -8,6 +8,9 @@ import type { Fetch } from '../support/people/exchange.ts'
 import { aTrace, run } from '../support/people/trace.ts'
 import { health, varnishInFront } from './in-front.ts'
 
+/** The model without Varnish takes more of them. */
+const RUNS = 100
+
 const healthy = new Koa().use(health).callback()
 
 test('behind Varnish people are shown their own pages, and current ones', async t => {
@@ -39,6 +42,6 @@ test('behind Varnish people are shown their own pages, and current ones', async 
       Infinity
     )
   })
-  await fc.assert(property, { numRuns: 300 })
-  t.true(responses > 300)
+  await fc.assert(property, { numRuns: RUNS })
+  t.true(responses > RUNS)
 })

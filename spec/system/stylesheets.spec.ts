@@ -5,7 +5,7 @@ import { placed, readManifest, run } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { visit } from './page.ts'
 
-const PROJECTS = 200
+const PROJECTS = 60
 const SHEETS = 6
 const CONDITIONS = ['', 'layer(a)', 'layer(b)', 'layer', 'print', '(min-width: 1px)'] as const
 const SUPPORTS = ['', '', 'supports(display: grid)', 'supports(display: none-such)'] as const
