@@ -139,7 +139,9 @@ function main(given) {
     )
     if (given.length === 0)
       results.push(
-        isShort ? checkWithout(tree, [...all, 'socket'], RESPONSES) : checkWithout(tree, all, ['**'])
+        isShort
+          ? checkWithout(tree, [...all, 'socket'], RESPONSES)
+          : checkWithout(tree, all, ['**'])
       )
     return results.every(Boolean)
   } finally {

@@ -122,7 +122,7 @@ for (const kind of Object.keys(KINDS)) {
         t.regex(response, path.includes('/private/') ? /^404 / : /^200 /, path)
       // Of our own modules, which are several hundred alike, a tenth.
       const all = good.opened.flatMap((file, at) => (isModule(file) && at % 10 > 0 ? [] : at + 1))
-      const faults = sample(all, cases(1, all.length)).map(at => {
+      const faults = sample(all, cases(4, all.length)).map(at => {
         return { at, code: at % 2 === 0 ? 'EMFILE' : 'EIO' } as const
       })
       await inParallel(faults, 2, async fault => {

@@ -97,7 +97,7 @@ for (const scene of SCENES.filter(each => isPossible(each) && (canKeep || !needs
     const { calls, result } = await onFailingDisk(whole, {}, () => run(whole, line))
     t.is(result.status, 0, result.stderr)
     const expected = tree(whole)
-    const step = Math.max(1, calls.length / cases(4, calls.length))
+    const step = Math.max(1, calls.length / cases(8, calls.length))
     for (let next = 0; Math.floor(next) < calls.length; next += step) {
       const at = Math.floor(next) + 1
       const code = CODES[at % CODES.length] ?? 'EIO'
