@@ -146,7 +146,7 @@ test('Chromium finds the dictionary for a name full of pattern characters, and f
   t.deepEqual(visit.complaints, [])
 })
 
-test('Varnish keeps the variants apart: 1,000 mixed requests, each with the right bytes', async t => {
+test('Varnish keeps the variants apart: 480 mixed requests, each with the right bytes', async t => {
   const { root, site, deploy } = await makeDeployed(t)
   await deploy(1)
   const target = await deploy(2)
@@ -161,7 +161,7 @@ test('Varnish keeps the variants apart: 1,000 mixed requests, each with the righ
   const seen = new Map<string, number>()
   let hits = 0
   const once = async (number: number) => {
-    // A sequence in which every pair of variants follows each other, and which is the same in each run.
+    // All variants ten times, in an order that is the same in each run.
     const at = (number * 7919) % 48
     const [dictionary = 'none', fields] = Object.entries(dictionaries)[at % 3] ?? []
     const coding = codings[Math.floor(at / 3) % 8]
@@ -187,10 +187,10 @@ test('Varnish keeps the variants apart: 1,000 mixed requests, each with the righ
     if (isHit(answer)) hits++
     seen.set(encoding, (seen.get(encoding) ?? 0) + 1)
   }
-  for (let begin = 0; begin < 1000; begin += 10) {
+  for (let begin = 0; begin < 480; begin += 10) {
     await Promise.all(Array.from({ length: 10 }, (_, at) => once(begin + at)))
   }
   t.log(Object.fromEntries(seen), `${hits} hits`)
-  t.true((seen.get('dcz') ?? 0) > 50)
-  t.true(hits > 900)
+  t.true((seen.get('dcz') ?? 0) > 25)
+  t.true(hits > 400)
 })

@@ -278,7 +278,13 @@ for (const [extension, word] of [
       const root = makeSources(t, Object.fromEntries(files))
       writeFiles(root, { 'assets.config.json': JSON.stringify(AS_WRITTEN) })
       // A ninth of what Node has by default.
-      const words = ['--stack-size=110', ...LOADER, moduleFile('lib/cli.ts'), 'precompile', '--quiet']
+      const words = [
+        '--stack-size=110',
+        ...LOADER,
+        moduleFile('lib/cli.ts'),
+        'precompile',
+        '--quiet'
+      ]
       const { status, stderr } = await startNode(root, words, {}).outcome
       t.deepEqual([status, stderr], [0, ''])
       t.is(Object.keys(readManifest(root).assets).length, length)
