@@ -28,7 +28,7 @@ export type Spec = Pick<ExecutionContext, 'teardown'>
 export interface Started {
   readonly child: ChildProcess
   /** Keeps this process until the spec is over, which first does what it is given. */
-  useIn(t: Spec, leave: () => Promise<unknown>): void
+  readonly useIn: (t: Spec, leave: () => Promise<unknown>) => void
 }
 
 /** Starts a browser with an empty profile, which ends when this process has nothing else to do. */

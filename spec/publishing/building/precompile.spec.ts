@@ -7,7 +7,6 @@ import { test, type ExecutionContext } from '../../support/test.ts'
 import { finishAll } from '../../../lib/publishing/building/links.ts'
 import type { Draft } from '../../../lib/publishing/rendering/draft.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
-import { precompile } from '../../../lib/koa-assets.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
 import { COPIES } from '../../support/copies.ts'
 import {
