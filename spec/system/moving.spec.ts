@@ -1,5 +1,5 @@
 // docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
-import { symlinkSync } from 'node:fs'
+import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
@@ -212,6 +212,7 @@ test('the first table says what koa-static and koaAssets do', async t => {
     'outside.txt': 'outside'
   })
   symlinkSync('../outside.txt', join(root, 'public/link.txt'))
+  utimesSync(join(root, 'public/app.js'), 1.7e9, 1.7e9)
   const options = { root, env: 'production', serve: true }
   const ours = await site(
     t,
@@ -221,10 +222,14 @@ test('the first table says what koa-static and koaAssets do', async t => {
   await compareTable(t, theirs, ours, [
     ['/%61pp.js', '200 go() | 404 Not Found'],
     ['/docs/../app.js', '200 go() | 404 Not Found'],
+    ['/%', '400 failed to decode | 404 Not Found'],
+    ['//x', '400 Malicious Path | 404 Not Found'],
+    ['/..', '403 Forbidden | 404 Not Found'],
     ['/docs status', '200 | 301'],
     ['/docs location', 'undefined | /docs/'],
     ['/docs cache-control', 'max-age=0 | no-cache'],
     ['/app.js status', '200 | 304', { 'if-none-match': '*' }],
+    ['/app.js status', '200 | 304', { 'if-modified-since': 'Wed, 01 May 2024 10:00:00 GMT' }],
     ['/app.js status', '200 | 412', { 'if-match': '"a"' }],
     ['/app.js', '200 go() | 206 go', { range: 'bytes=0-1' }],
     ['/app.js status', '200 | 416', { range: 'bytes=9-' }],

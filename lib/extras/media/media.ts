@@ -218,8 +218,8 @@ function merged(own: InlineSvg['attributes'], given: Attributes): Attributes {
 
 export function notInlined(name: string): string {
   return (
-    `inline() cannot write '${name}': it is no source, or the option inline does not name it, as ` +
-    "inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name"
+    `inline() cannot write '${name}': it is no source, or the option inline does not name it, which ` +
+    "precompile needs as well: inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name"
   )
 }
 

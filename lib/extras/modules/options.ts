@@ -46,10 +46,10 @@ export function isPackage(value: unknown): boolean {
   )
 }
 
-const bundle: Option<ModuleOptions['bundle'], unknown> = {
+const bundle: Option<boolean | 'packages', unknown> = {
   expected: "'packages', true or false",
   holds: value => value === 'packages' || typeof value === 'boolean',
-  default: () => undefined
+  default: () => 'packages'
 }
 
 export const MODULES = {
@@ -62,13 +62,14 @@ export const MODULES = {
 
 type Packages = readonly (string | PackageFiles)[]
 
-interface AppModules extends Pick<ModuleOptions, 'bundle'> {
+interface AppModules {
   readonly fingerprint: boolean
+  readonly bundle: boolean | 'packages'
   readonly packages: Packages
 }
 
 /** It is false for an app whose modules stay as they are. */
-export const modeOf = ({ fingerprint, bundle = 'packages' }: AppModules) => fingerprint && bundle
+export const modeOf = ({ fingerprint, bundle }: AppModules) => fingerprint && bundle
 
 /** True for an app that has more of packages than files. */
 export const hasModules = ({ packages }: { readonly packages: Packages }) =>

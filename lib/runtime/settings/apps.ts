@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../files/at-start.ts'
-import { absolutePath } from '../files/paths.ts'
+import { absolutePath, pathFrom } from '../files/paths.ts'
 import type { IntegrityAlgorithm } from '../files/digest.ts'
 import { mediaTypeOf } from '../http/fields.ts'
 import {
@@ -16,6 +16,7 @@ import {
 } from '../check-options.ts'
 import { canonicalSegments } from '../urls/spelling.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
+import { digestsForBuild } from './of-build.ts'
 import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './table.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, SourceOptions } from './options.ts'
 import { appsAtStart, manifestFile } from './public-directory.ts'
@@ -93,7 +94,7 @@ export function settleApps(basis: Basis): Apps {
     if (twin === name) continue
     throw optionError('path', `different from that of '${twin}'`, path, `apps.${name}.`)
   }
-  const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] as const }
+  const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [], forBuild: {} }
   const publicApp: AppSettings = Object.freeze({ ...top, ...none, fingerprint: false })
   return { apps: Object.freeze(apps), publicApp }
 }
@@ -116,8 +117,14 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
     throw new AssetError('source-missing', message)
   }
   const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
+  const dirs = sources.map(each => ({ ...each, dir: pathFrom(dir, each.dir) }))
+  const places = { path, dir: pathFrom(root, dir), sources: dirs }
   return Object.freeze({
     ...layered,
+    /** The options as they were given; an app that was found has none of its own. */
+    given: { ...options, ...(options.apps && app), ...layered.given },
+    /** The digests of the options that a build has to know. */
+    forBuild: digestsForBuild({ ...options, ...basis, ...layered, ...places }),
     name,
     /** The absolute path. */
     dir,
@@ -186,6 +193,7 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   const { integrity = isDeployed ? 'sha384' : false, compilers = [], imports } = given
   return {
     ...plain,
+    given,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     /** The name of an asset, or an absolute URL, for each bare module specifier. */
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),

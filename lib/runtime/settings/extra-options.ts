@@ -22,6 +22,8 @@ export interface PrecompileExtras extends PrecompileStyleOptions {}
 export const PROJECT_EXTRAS = { ...DELTAS, ...NAMES, ...ROUTES } as const
 export const LAYERED_EXTRAS = { ...INLINE, ...MODULES, ...STYLES } as const
 export const MOUNT_EXTRAS = { ...BUILD } as const
+/** A build has to know these. */
+export const BUILD_EXTRAS = { ...LAYERED_EXTRAS, ...NAMES } as const
 export const PRECOMPILE_EXTRAS = { ...PRECOMPILE_STYLES } as const
 
 /** The surroundings of a mount, as its extras see them. */

@@ -131,9 +131,13 @@ export class Names {
   /** The content of assets.json. Keys are sorted: identical sources give an identical file. */
   toJSON(): object {
     const sorted = [...this.assets.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    const options = this.#apps.map(({ name, forBuild }) => [name, forBuild] as const)
     return {
       version: 1,
-      apps: this.#apps.length > 0 ? manifestApps(this.#apps) : undefined,
+      ...(options.length > 0 && {
+        apps: manifestApps(this.#apps),
+        options: Object.fromEntries(options.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      }),
       inViews: this.inViews.length > 0 ? this.inViews : undefined,
       assets: Object.fromEntries(sorted.map(({ path, ...line }) => [path, line]))
     }

@@ -5,6 +5,7 @@ import { AssetError, reasonOf } from '../errors.ts'
 import { isDirectory, readIfThere, ReloadedFile } from '../files/at-start.ts'
 import { bytesOf, errorCode, statOf } from '../files/disk.ts'
 import { isRecord } from '../check-options.ts'
+import { unknownToBuild } from '../settings/of-build.ts'
 import { manifestFile, publicFile, readApps } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../settings/third-party.ts'
@@ -40,7 +41,7 @@ export async function readAssets(file: string, isReplaced = false): Promise<Asse
 function parse(bytes: Buffer, file: string) {
   try {
     const whole = (JSON.parse(bytes.toString()) ?? {}) as Record<string, unknown>
-    const { version, assets, apps, inViews = [] } = whole
+    const { version, assets, apps, inViews = [], options } = whole
     if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
     if (!isRecord(assets)) throw new TypeError('its assets are not an object')
     if (!isListOfStrings(inViews)) throw new TypeError('its inViews are not a list of strings')
@@ -53,7 +54,7 @@ function parse(bytes: Buffer, file: string) {
       decodeURIComponent(asset.target)
       return asset
     })
-    return { assets: all, file, inViews }
+    return { assets: all, file, inViews, options: isRecord(options) ? options : undefined }
   } catch (error) {
     const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
     throw new AssetError('manifest-broken', message, { cause: error })
@@ -91,9 +92,13 @@ export class ReloadedNames extends ReloadedFile {
     this.#settings = settings
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
-    const none = { assets: [], file: `${path}, which does not exist` }
-    const given = bytes ? parse(bytes, path) : none
-    this.current = new Names({ ...given, apps: settings.apps }).prepare()
+    const none = { assets: [], file: `${path}, which does not exist`, options: undefined }
+    const { options: known, ...given } = bytes ? parse(bytes, path) : none
+    const { apps } = settings
+    const built = apps.filter(({ fingerprint, compile }) => fingerprint && !compile)
+    const difference = known && unknownToBuild(built, known)
+    if (difference !== undefined) warn(difference)
+    this.current = new Names({ ...given, apps }).prepare()
     this.version = this.current.version
   }
 

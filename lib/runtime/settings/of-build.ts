@@ -1,0 +1,48 @@
+// Compares the options of a server with those of its build, of which the manifest has digests.
+import { inspect } from 'node:util'
+import { isRecord } from '../check-options.ts'
+import { digestOf } from '../files/digest.ts'
+import { BUILD_EXTRAS } from './extra-options.ts'
+
+/** A build has to know these, and pages depend on them whether or not a server gives them. */
+const OF_BOTH = ['base', 'imports']
+const OF_BUILD = ['compilers', 'dir', 'fingerprint', 'integrity', 'path', 'sources', 'symlinks']
+const NAMES = [...OF_BOTH, ...OF_BUILD, ...Object.keys(BUILD_EXTRAS)]
+
+type Values = Readonly<Record<string, unknown>>
+
+/** @param settled are values that are the same wherever the project lies */
+export function digestsForBuild(settled: Values): Readonly<Record<string, string>> {
+  const textOf = (name: string) => JSON.stringify([settled[name]].flat(), sorted)
+  return Object.fromEntries(NAMES.map(name => [name, digestOf(textOf(name)).slice(0, 8)]))
+}
+
+/** JSON leaves out the functions of compilers. */
+function sorted(_key: string, value: unknown): unknown {
+  const record: unknown = value instanceof Map ? Object.fromEntries(value) : value
+  if (!isRecord(record)) return record
+  return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+interface BuiltApp {
+  readonly name: string
+  readonly given: Values
+  readonly forBuild: Readonly<Record<string, string>>
+}
+
+/** Names in a warning what the build did not know. @param known the digests in the manifest, by app */
+export function unknownToBuild(apps: readonly BuiltApp[], known: Values): string | undefined {
+  const different = apps.flatMap(({ name: app, given, forBuild }) => {
+    const built = known[app]
+    if (!isRecord(built)) return `apps.${app}`
+    return Object.entries(forBuild).flatMap(([name, digest]) => {
+      const isGiven = given[name] !== undefined
+      const isSame = (built[name] ?? digest) === digest
+      if (isSame || !(isGiven || OF_BOTH.includes(name))) return []
+      const value = inspect(given[name], { depth: 1, breakLength: Infinity, maxArrayLength: 5 })
+      return `${name}: ${isGiven ? value : 'not set'} (apps.${app})`
+    })
+  })
+  if (different.length === 0) return undefined
+  return `koaAssets() has other options than precompile had, so pages may fail: ${different.join(', ')}. Write them into assets.config.js, which precompile reads, pass its default export to koaAssets(), and run npx koa-fresh-assets precompile`
+}
