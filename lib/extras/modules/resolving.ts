@@ -10,7 +10,7 @@ import type { SourceFile } from '../../runtime/app/extra.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { isPackage } from './options.ts'
 import { allOf, Packages, splitSpecifier, unusable } from './packages.ts'
-import { problemIn } from './rolldown.ts'
+import { problemIn, refuseDeep } from './rolldown.ts'
 
 /** The imports of packages that an app wants. */
 export interface Wanted {
@@ -140,6 +140,7 @@ export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): P
   const isMapped = new Set(mapped)
   return {
     name: 'packages',
+    transform: refuseDeep,
     async buildStart() {
       const problems = new Array<AssetError>()
       for (const [specifier, { importer }] of specifiers) {

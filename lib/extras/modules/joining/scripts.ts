@@ -9,6 +9,7 @@ import { MAP } from '../../../publishing/building/links.ts'
 import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { finish, textType, type Draft } from '../../../publishing/rendering/draft.ts'
 import { takeInlineMap } from '../../../publishing/rendering/source-map.ts'
+import { refuseDeep } from '../rolldown.ts'
 
 /** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
 export interface Script {
@@ -125,9 +126,10 @@ export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<
   return found
 }
 
-/** Rolldown tells what is wrong with a text that cannot be parsed. */
+/** Joining tells what is wrong with a text that cannot be parsed. */
 function awaitsIn(code: string, parse: (code: string) => object) {
   try {
+    refuseDeep(code)
     return isAwaiting(parse(code))
   } catch (error) {
     if ((error as { code?: unknown }).code === undefined) throw error
