@@ -61,7 +61,7 @@ whose name another app has is left out. It is an error if there is such an app.`
 /** New files are written here before they get their names. */
 const STAGE = '.koa-fresh-assets-init'
 
-const TAILWIND = 'npm install --save-dev tailwindcss @tailwindcss/postcss postcss'
+const TAILWIND = ['tailwindcss', '@tailwindcss/postcss', 'postcss']
 
 async function run({ output, values, args: [argument], loadProject }: Call): Promise<number> {
   const { root: given = '.', 'dry-run': dryRun = false } = values
@@ -95,10 +95,13 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   if (!dryRun) addFiles(root, planned)
   const steps = planned.map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const installing = isConfigured
-    ? `Add the compiler of docs/tailwind.md to ${config.name}, and install`
-    : 'Install'
-  const first = tailwind ? `\n${installing} what it needs:\n\n  ${TAILWIND}\n` : ''
+  const needed = tailwind ? installOf(root, TAILWIND) : ''
+  const compiler = `Add the compiler of docs/tailwind.md to ${config.name}`
+  const advice = [
+    ...(tailwind && isConfigured ? [compiler] : []),
+    ...(needed ? [`Install what Tailwind needs:\n\n  ${needed}`] : [])
+  ]
+  const first = advice.map(line => `\n${line}\n`).join('')
   const next = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config, root)
   const after = dryRun ? '\nNothing was written.' : `${first}${next}`
   output.result({ root, dryRun, steps }, `${done}\n${after}`)
@@ -161,11 +164,8 @@ assets.stylesheet('${app}') is its stylesheet; in all others, assets.app('${app}
 }
 
 function nextSteps({ name, kind }: Config, root: string): string {
-  const folders = nodeModulesFrom(root)
-  const needed = ['rolldown', 'esbuild'].filter(
-    each => !folders.some(dir => existsSync(join(dir, each)))
-  )
-  const wanted = `\n\nFor production: npm install --save-dev ${needed.join(' ')}`
+  const needed = installOf(root, ['rolldown', 'esbuild'])
+  const wanted = needed && `\n\nFor production: ${needed}`
   const isTyped = kind === 'typescript'
   const note = isTyped ? ` // for tsc and tsx: ${name.replace(/ts$/, 'js')}` : ''
   const loader = isTyped && !stripsTypes() ? ' --import tsx' : ''
@@ -188,7 +188,14 @@ and in a view, where the helpers are called assets:
   <%- assets.importMap({ entry: 'app' }) %>
   <%- assets.javascript('app', { type: 'module' }) %>
 
-Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${needed.length > 0 ? wanted : ''}`
+Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${wanted}`
+}
+
+/** Returns the command that installs what is not there; empty if all is. */
+function installOf(root: string, names: readonly string[]): string {
+  const folders = nodeModulesFrom(root)
+  const needed = names.filter(each => !folders.some(dir => existsSync(join(dir, each))))
+  return needed.length > 0 ? `npm install --save-dev ${needed.join(' ')}` : ''
 }
 
 /** Lists the names of other apps: nobody sees that a view names the asset of the wrong app. */

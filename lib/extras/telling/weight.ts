@@ -110,7 +110,19 @@ async function reached(entries: readonly string[], weighed: Weigh) {
 }
 
 const NONE: Weighed = { size: 0, parts: [], loads: [], later: [] }
-const isLoaded = ({ kind }: Reference) => kind !== 'source-map'
+const FONT = /\.(?:woff2?|[ot]tf)$/i
+
+/** A browser loads one of the sources that a declaration lists for a font: the first, as all take WOFF2 and none EOT. */
+function loadedIn(references: readonly Reference[], path: string, text: string) {
+  let font: Reference | undefined
+  return references.filter(each => {
+    if (each.kind === 'source-map' || /\.eot$/i.test(each.path)) return false
+    const isNext = font !== undefined && !/[;{}]/.test(text.slice(font.end, each.start))
+    if (!isNext) font = textType(path) === 'css' && FONT.test(each.path) ? each : undefined
+    return !isNext
+  })
+}
+
 const [{ extension: COPY } = { extension: '' }] = CODINGS
 
 async function asPublished(settings: Settings, published: AssetsByPath): Promise<Weigh> {
@@ -134,7 +146,7 @@ async function asPublished(settings: Settings, published: AssetsByPath): Promise
     const size = Number(copy?.size ?? entry.size)
     const type = textType(path)
     const code = type ? String(await bytesOf(fileOf(entry))) : ''
-    const found = type === 'css' ? findReferences(type, code).filter(isLoaded) : []
+    const found = type === 'css' ? loadedIn(findReferences(type, code), path, code) : []
     const urls = found.map(each => withoutBase(pathAt(each.path), settings.base))
     const loads = [...imports, ...urls.flatMap(url => plain.get(url) ?? [])]
     const map = published.get(`${path}.map`)
@@ -166,7 +178,7 @@ function asSources({ settings, sources }: Loaded, known: KnownAssets): Weigh {
     const { dependencies = [], lead } = draft.text ?? {}
     const text = await textOf({ ...place, app }, String(bytes), dependencies, lead)
     const links = { loads: [] as string[], later: [] as string[] }
-    for (const reference of text?.references.filter(isLoaded) ?? []) {
+    for (const reference of loadedIn(text?.references ?? [], path, String(bytes))) {
       const to = await renderer.resolve(place, { dependencies: [], ...text }, reference)
       if (!to || to === 'elsewhere') continue
       const loaded = encodePath(to.path)

@@ -222,3 +222,15 @@ for (const [title, files, line] of [
     }
   })
 }
+
+test('with --tailwind init names the packages that are not there yet, and nothing once they are', async t => {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
+  const told = async () => /Tailwind needs:\n\n.*/.exec((await run(root, 'init --tailwind')).stdout)
+  const install = 'Tailwind needs:\n\n  npm install --save-dev'
+  t.is((await told())?.[0], `${install} tailwindcss @tailwindcss/postcss postcss`)
+  writeFiles(root, { 'node_modules/@tailwindcss/postcss/package.json': '{}' })
+  t.is((await told())?.[0], `${install} tailwindcss postcss`)
+  const others = ['tailwindcss', 'postcss'].map(name => [`node_modules/${name}/package.json`, '{}'])
+  writeFiles(root, Object.fromEntries(others))
+  t.is(await told(), null)
+})

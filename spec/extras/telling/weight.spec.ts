@@ -50,6 +50,23 @@ test('an entry weighs what it loads, estimated from the sources or as precompile
   t.true(Math.abs((sheet?.size ?? 0) - ofParts) < 5)
 })
 
+test('of the sources of a font an entry weighs the one that a browser takes, and of all else each', async t => {
+  const face = (src: string) => `@font-face { font-family: f; src: ${src} }\n`
+  const list = (...names: readonly string[]) =>
+    names.map(name => `url("${name}") format("x")`).join(', ')
+  const fonts = ['a.eot', 'a.woff2', 'a.woff', 'a.ttf', 'b.woff', 'b.ttf', 'c.otf']
+  const root = makeShop(t, {
+    ...Object.fromEntries(fonts.map(name => [`fonts/${name}`, name])),
+    ...Object.fromEntries(['1.svg', '2.svg', '3.svg'].map(name => [`images/${name}`, '<svg/>'])),
+    'stylesheets/app.css': `${face(`url(a.eot); src: ${list('a.eot', 'a.woff2', 'a.woff', 'a.ttf')}`)}
+${face(list('b.woff', 'b.ttf', '3.svg'))}${face(list('c.otf'))}.a { background: ${list('1.svg', '2.svg')} }`
+  })
+  const loaded = ['1.svg', '2.svg', 'a.woff2', 'app.css', 'b.woff', 'c.otf']
+  t.deepEqual(pathsOf(await weightOf(root), false), loaded)
+  await precompile({ root })
+  t.deepEqual(pathsOf(await weightOf(root), false), loaded)
+})
+
 test('after a deploy an entry weighs what it replaced', async t => {
   const root = makeShop(t, FILES)
   await precompile({ root })
