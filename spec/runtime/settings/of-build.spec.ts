@@ -93,7 +93,8 @@ test('a server names the options that it has and the build had not, wherever eit
         return [given, 'not set'].some(value => message.includes(` ${name}: ${value} (apps.web)`))
       }
       t.deepEqual(NAMES.filter(isTold), differ)
-    })
+    }),
+    { numRuns: 40 }
   )
 })
 
