@@ -54,8 +54,9 @@ async function makePages(
 
 for (const mode of MODES) {
   test(`inline() writes the element with given attributes for its own, and its own class too (${mode})`, async t => {
-    const files = { 'images/icons/cart.svg': CART }
-    const site = await makePages(t, mode, files, { inline: 'icons/**' })
+    const files = { 'images/icons/cart.svg': CART, '/apps/admin/assets/a.txt': '' }
+    const apps = { web: { inline: 'icons/**' }, admin: {} }
+    const site = await makePages(t, mode, files, { apps })
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), WRITTEN)
     const given = { class: 'icon', 'aria-hidden': 'true', viewbox: '0 0 4 2', width: null }
     const all = { ...given, title: '"<' }
