@@ -50,7 +50,7 @@ export async function weigh(pipeline: Loaded, names: readonly string[]) {
   const known = new Map((await listOwn(settings, sources, published)).map(own => [own.path, own]))
   const named = names.flatMap(name => ['', '.css', '.js'].map(end => pathOf(name, settings) + end))
   const entries = named.filter(path => known.has(path))
-  const isBuilt = entries.every(path => published.has(path)) && entries.length > 0
+  const isBuilt = entries.every(path => published.has(path))
   const built = isBuilt ? await statOf(manifest) : undefined
   const weighed = isBuilt ? await asPublished(settings, published) : asSources(pipeline, known)
   const files = await reached(entries, weighed)

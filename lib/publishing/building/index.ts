@@ -35,7 +35,7 @@ export class MtimeIndex extends LRUCache<string, IndexEntry> {
 }
 
 export async function hasSameTargets({ targets }: IndexEntry): Promise<boolean> {
-  return targets.length > 0 && (await Promise.all(targets.map(recheck))).every(Boolean)
+  return (await Promise.all(targets.map(recheck))).every(Boolean)
 }
 
 /** Removes the targets of an asset, except for those that someone else has replaced. */

@@ -114,6 +114,7 @@ const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
   ['<style>@im<?x y?>port "/a.css";</style>', /style uses @import/],
   ['<style>a { b: ur<!-- -->l(/a.png) }</style>', /style loads a file/],
   ['<style>a { b: src("/a.png") }</style>', /style uses src/],
+  ['<style>a { b: url(/a .png) }</style>', /style is no CSS/],
   ['<style><g/></style>', /<style> contains <g>/],
   ['<style xmlns:x="x">ur<x:y/>l(/a.png)</style>', /<style> contains <x:y>/],
   ['<use HREF="/icons.svg#a"/>', /HREF leads out/],
@@ -166,7 +167,7 @@ test('what PlantUML, Batik, Mermaid, SVGator, draw.io and older exports write st
     '<g contentScriptType="a" contentStyleType="text/css" externalResourcesRequired="false"></g>',
     '<line name="Alice" class="actor-line"></line>',
     '<svg project-id="a" export-id="b" cached="false" host="65bd71144e" content="&lt;mxfile&gt;"></svg>',
-    '<style media="screen">@-moz-keyframes a{} @-o-keyframes a{}</style>',
+    '<style media="screen">@-moz-keyframes a{} @-O-Keyframes a{}</style>',
     '<path style="fill:#f00 icc-color(CMYK, 0, 1, 1, 0)"></path>'
   ])
     t.is(refusalOf(inside), `\n ${inside}`)
