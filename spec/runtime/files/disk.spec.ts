@@ -2,15 +2,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { open as openHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import { compareCopy } from '../../../lib/runtime/files/codings.ts'
-import { isInPlace } from '../../../lib/runtime/files/containment.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { isUnmodified, withFile, type OpenFile } from '../../../lib/runtime/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
@@ -37,18 +34,6 @@ async function startLimited(t: ExecutionContext, limit: string, options: object)
   const [port] = (await once(child, 'message')) as [number]
   return port
 }
-
-test('an open file is unmodified while only its names change, as in a deploy that renames files into place', async t => {
-  const root = makeProject(t, { file: 'bytes', next: 'bytes' })
-  const path = join(root, 'file')
-  const backup = join(root, 'backup')
-  const after = (change: () => void) => withFile(path, file => (change(), isUnmodified(file)))
-  t.true(await after(() => fs.linkSync(path, backup)))
-  t.true(await after(() => fs.renameSync(join(root, 'next'), path)))
-  t.true(await after(() => fs.unlinkSync(path)))
-  fs.renameSync(backup, path)
-  t.false(await after(() => fs.writeFileSync(path, 'other bytes')))
-})
 
 test('a disk that accepts no more bytes (a limit on the size of files) keeps the last good copies', async t => {
   const root = makeProject(t, {
@@ -136,31 +121,6 @@ test('empty files, and files of more than four gigabytes, are served', async t =
   t.deepEqual([part.status, part.body.length], [206, 10])
   t.is(part.headers['content-range'], `bytes ${huge - 10}-${huge - 1}/${huge}`)
   t.deepEqual(errors, [])
-})
-
-// What was opened is judged where it lies, whatever its name leads to by then.
-
-test('a file that was replaced or removed since it was opened is still placed where it was', async t => {
-  const root = makeProject(t, { 'public/a.txt': 'a' })
-  const open = async (path: string): Promise<OpenFile> => {
-    const handle = await openHandle(join(root, path))
-    t.teardown(() => handle.close())
-    const stats = await handle.stat({ bigint: true })
-    return { path: join(root, path), fd: handle.fd, stats }
-  }
-  const dir = join(root, 'public')
-  for (const symlinks of ['inside', 'deny'] as const) {
-    const isInside = isInPlace({ root: dir, dir, symlinks })
-    const replaced = await open('public/a.txt')
-    fs.writeFileSync(join(root, 'public/new'), 'new')
-    fs.renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
-    t.true(await isInside(replaced))
-    fs.writeFileSync(join(root, 'public/c (deleted)'), 'c')
-    const removed = await open('public/c (deleted)')
-    t.true(await isInside(removed))
-    fs.unlinkSync(join(root, 'public/c (deleted)'))
-    t.true(await isInside(removed))
-  }
 })
 
 /** Of what gzip writes at its best level: less than with brotli's quality 9, zstd's level 9, or gzip's level 6. */
