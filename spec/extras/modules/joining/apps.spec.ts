@@ -12,7 +12,7 @@ test('each app is joined by its own option; what another app or a classic script
   const root = makeProject(t, {
     'apps/web/assets/js/app.js':
       "import { one } from './one.js'\nimport { two } from './two.js'\nimport './own.js'\none(two)",
-    'apps/web/assets/js/own.js': 'own()',
+    'apps/web/assets/js/own.js': "own(() => import('./two.js'))",
     'apps/web/assets/js/one.js': 'export const one = console.log',
     'apps/web/assets/js/two.js': 'export const two = 2',
     'apps/web/assets/js/old.js': "document.onclick = () => import('./two.js')",
