@@ -8,6 +8,7 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync
 } from 'node:fs'
@@ -206,6 +207,13 @@ test('no link is followed: neither to an original, nor to a folder, nor to a cop
   t.is(readFileSync(outside.at('copy'), 'utf8'), 'kept')
   t.deepEqual(names(), [...withCopies('app.css'), 'again', 'folder', 'link.css'].toSorted())
   for (const extension of WRITTEN) t.true(lstatSync(at(`app.css${extension}`)).isFile())
+})
+
+test('a file of more than 128 MiB is told, and the others are compressed', async t => {
+  const { root, names } = makeDirectory(t, { 'app.css': TEXT, 'big.js': '' })
+  truncateSync(join(root, 'big.js'), 128 * 1024 * 1024 + 1)
+  t.deepEqual((await compress(root)).tooLarge, ['big.js'])
+  t.deepEqual(names(), [...withCopies('app.css'), 'big.js'].toSorted())
 })
 
 test('verify does not look into a folder that cannot be requested', async t => {

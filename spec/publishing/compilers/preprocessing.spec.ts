@@ -5,10 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
+import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
+import { placed, run } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { untilSettled } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 const CSS = 'text/css; charset=utf-8'
 const JS = 'text/javascript; charset=utf-8'
@@ -274,4 +277,21 @@ test('a Less import over HTTP is fetched, and so is what it imports in turn', as
   const code = `@import "http://127.0.0.1:${port}/theme.less";`
   const site = await makeSite(t, { 'x/app.css.less': code }, { env: 'test' })
   t.regex((await site.ask('/assets/app.css')).text, /color: remote/)
+})
+
+test('JSX that calls a React which the module lacks is a warning, precompiled or not', async t => {
+  const files = {
+    'javascripts/lost.tsx': 'export const cart = <b />',
+    'javascripts/bound.tsx': "import React from 'react'\nexport const cart = <b />",
+    'javascripts/made.tsx': '/** @jsxRuntime automatic */ export const cart = <b />'
+  }
+  const problem = 'has JSX that calls React.createElement, and does not import React'
+  const told = `apps/web/assets/javascripts/lost.tsx ${problem}: set "jsx": "react-jsx" in tsconfig.json`
+  const root = makeProject(t, placed(files))
+  const target = EXTRAS.some(({ name }) => name === 'styles') && { target: 'es2022' }
+  const { warnings } = await run({ root, missing: 'ignore', ...target })
+  t.deepEqual(warnings, [told])
+  const site = await makeSite(t, {}, { root, missing: 'ignore' })
+  for (const name of ['lost', 'bound', 'made']) await site.ask(`/assets/${name}.js`)
+  t.deepEqual(warningsAbout('lost.tsx has JSX'), [`koa-fresh-assets: ${told}`])
 })

@@ -3,11 +3,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
-import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
-import { makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
+import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
-import { warningsAbout } from '../../support/warnings.ts'
 
 const JSX = 'export const cart = <><b /></>'
 const FIELDS = 'class Cart { total = 1 }; console.log(Cart)'
@@ -58,23 +56,6 @@ test('each setting that changes the output counts, in development and precompile
     const site = await makeFingerprinted(t, mode, files, { missing: 'ignore' })
     t.regex((await site.ask(await site.path('app.js'))).text, PREACT)
   }
-})
-
-test('JSX that calls a React which the module lacks is a warning, precompiled or not', async t => {
-  const files = {
-    'javascripts/lost.tsx': 'export const cart = <b />',
-    'javascripts/bound.tsx': "import React from 'react'\nexport const cart = <b />",
-    'javascripts/made.tsx': '/** @jsxRuntime automatic */ export const cart = <b />'
-  }
-  const problem = 'has JSX that calls React.createElement, and does not import React'
-  const told = `apps/web/assets/javascripts/lost.tsx ${problem}: set "jsx": "react-jsx" in tsconfig.json`
-  const root = makeProject(t, placed(files))
-  const target = EXTRAS.some(({ name }) => name === 'styles') && { target: 'es2022' }
-  const { warnings } = await run({ root, missing: 'ignore', ...target })
-  t.deepEqual(warnings, [told])
-  const site = await makeSite(t, {}, { root, missing: 'ignore' })
-  for (const name of ['lost', 'bound', 'made']) await site.ask(`/assets/${name}.js`)
-  t.deepEqual(warningsAbout('lost.tsx has JSX'), [`koa-fresh-assets: ${told}`])
 })
 
 /** What the file says about the factory of JSX, if anything. */
