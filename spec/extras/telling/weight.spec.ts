@@ -92,3 +92,9 @@ test('several entries share what both load, and an unknown name fails', async t 
   t.is(unknown.status, 1)
   t.is(unknown.stdout, 'No script or stylesheet has such a name.\n')
 })
+
+test('what an entry loads from another site, and what is lost, weighs nothing', async t => {
+  const code = "import './lost.js'\nimport 'https://a.example/a.js'\n"
+  const root = makeShop(t, { 'javascripts/app.js': code })
+  t.deepEqual(pathsOf(await weightOf(root), false), ['app.js'])
+})
