@@ -19,7 +19,7 @@ const RUNTIME: Budgets = {
   http: 620,
   files: 1270,
   'http-cache': 1450,
-  settings: 1410,
+  settings: 1420,
   urls: 580,
   serving: 2160,
   views: 960,

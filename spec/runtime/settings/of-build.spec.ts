@@ -26,6 +26,7 @@ const OF_BUILD = inTable({
   fingerprint: true,
   integrity: 'sha512',
   sources: ['../theme', { dir: '../icons', at: 'icons', include: '*.svg' }],
+  sourceMaps: true,
   symlinks: 'follow',
   inline: ['icons/**'],
   bundle: true,
