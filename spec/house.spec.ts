@@ -27,7 +27,7 @@ const RUNTIME: Budgets = {
 }
 const PUBLISHING: Budgets = {
   writing: 540,
-  compilers: 570,
+  compilers: 680,
   references: 330,
   sources: 1030,
   rendering: 870,

@@ -8,8 +8,17 @@ import type { Answer } from './ask.ts'
 interface Module {
   readonly folder: string
   readonly extension: string
-  /** The number of another module, and the form in which that is imported. */
-  readonly edges: readonly (readonly [to: number, form: keyof typeof FORMS])[]
+  /** True for the index of a folder with its name. */
+  readonly isIndex: boolean
+  readonly edges: readonly Edge[]
+}
+
+interface Edge {
+  /** The number of the other module. */
+  readonly to: number
+  readonly form: keyof typeof FORMS
+  /** True for a path without the extension, or of the folder. */
+  readonly isShort: boolean
 }
 
 type Graph = readonly Module[]
@@ -28,14 +37,15 @@ const FORMS = {
 }
 
 const TYPED = ['.ts', '.tsx', '.mts', '.cts', '.js.ts']
-const COMPILED = [...TYPED, '.jsx']
+const SCRIPTS = [...TYPED, '.jsx', '.js']
 const aForm = fc.constantFrom(...(Object.keys(FORMS) as (keyof typeof FORMS)[]))
 const moduleOf = (count: number) => {
-  const anEdge = fc.tuple(fc.nat(count - 1), aForm)
+  const anEdge = fc.record({ to: fc.nat(count - 1), form: aForm, isShort: fc.boolean() })
   return fc.record({
     folder: fc.constantFrom('javascripts', 'javascripts/lib', 'shared'),
-    extension: fc.constantFrom(...COMPILED),
-    edges: fc.uniqueArray(anEdge, { selector: ([to]) => to, maxLength: 4 })
+    extension: fc.constantFrom(...SCRIPTS),
+    isIndex: fc.boolean(),
+    edges: fc.uniqueArray(anEdge, { selector: ({ to }) => to, maxLength: 4 })
   })
 }
 
@@ -45,20 +55,26 @@ export const graphs: fc.Arbitrary<Graph> = fc
 
 /** Imports lead to later modules alone: those in a circle are rewritten to plain names, and need an import map. */
 const edgesOf = (graph: Graph, from: number) =>
-  (graph[from]?.edges ?? []).filter(([to, form]) => {
+  (graph[from]?.edges ?? []).filter(({ to, form }) => {
     const isTyped = TYPED.includes(graph[from]?.extension ?? '')
     return to > from && (form !== 'type' || isTyped)
   })
 
-const fileOf = ({ folder, extension }: Module, at: number) => `${folder}/m${at}${extension}`
+const fileOf = ({ folder, extension, isIndex }: Module, at: number) =>
+  `${folder}/m${at}${isIndex && at > 0 ? '/index' : ''}${extension}`
+
+/** The last of several extensions is left out. */
+const short = (path: string) => path.replace(/(?:\/index)?\.\w+$/, '')
 
 /** The files below the directory of sources. */
 export function filesOf(graph: Graph): Record<string, string> {
   const written = graph.map((module, from) => {
-    const lines = edgesOf(graph, from).flatMap(([to, form]) => {
+    const lines = edgesOf(graph, from).flatMap(({ to, form, isShort }) => {
       const target = graph[to]
       if (!target) return []
-      const path = posix.relative(module.folder, fileOf(target, to))
+      const folder = posix.dirname(fileOf(module, from))
+      const whole = posix.relative(folder, fileOf(target, to))
+      const path = isShort ? short(whole) : whole
       return FORMS[form](path.startsWith('.') ? path : `./${path}`, to)
     })
     const isTyped = TYPED.includes(module.extension)
@@ -75,7 +91,7 @@ export function filesOf(graph: Graph): Record<string, string> {
 export function reachedIn(graph: Graph): string[] {
   const reached = new Set([0])
   for (const from of reached)
-    for (const [to, form] of edgesOf(graph, from)) if (form !== 'type') reached.add(to)
+    for (const { to, form } of edgesOf(graph, from)) if (form !== 'type') reached.add(to)
   return Array.from(reached, at => `<m${at}>`).toSorted()
 }
 

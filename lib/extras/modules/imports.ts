@@ -1,5 +1,6 @@
 // Finds what the application's own modules import, whether they are JavaScript or sources that are compiled to it.
 import { observe, observeAll, type Observation } from '../../publishing/sources/observation.ts'
+import { leadsFor } from '../../publishing/compilers/leads.ts'
 import { tsconfigFor, type Tsconfig } from '../../publishing/compilers/tsconfig.ts'
 import { loadModuleLexer } from '../../publishing/references/modules.ts'
 import type { SourceFile } from '../../runtime/app/extra.ts'
@@ -43,11 +44,13 @@ export async function importedBy(
     )
     const isCompiled = /\.(?:[cm]?ts|[jt]sx)$/i.test(file)
     const tsconfig = isCompiled ? await tsconfigFor(file, root).catch(noneIfBroken) : undefined
+    const leads = leadsFor(file, root, 'development')
     const added = tsconfig && /x$/i.test(file) ? importsOfJsx(code, tsconfig) : []
     const implied = added.map(each => ({ ...each, isStatic: true, isImplied: true }))
     const all = [...written, ...implied].map(async (each): Promise<Imported> => {
       const isPath = /^[./]/.test(each.specifier)
-      return { ...each, file, leadsTo: isPath ? undefined : await tsconfig?.lead?.(each.specifier) }
+      const lead = isPath || !tsconfig ? undefined : await leads.find(each.specifier)
+      return { ...each, file, leadsTo: lead?.file }
     })
     const read = await observeAll(tsconfig?.files ?? [])
     return { imports: await Promise.all(all), read: [observe(file, snapshot, readAt), ...read] }

@@ -4,7 +4,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { findReferences, type Reference } from '../../publishing/references/references.ts'
-import { textOf, textType } from '../../publishing/rendering/draft.ts'
+import { textType } from '../../publishing/rendering/draft.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
 import { lengthsBySource } from '../../publishing/rendering/source-map.ts'
 import type { Publishing } from '../../publishing/building/on-request.ts'
@@ -173,13 +173,10 @@ function asSources({ settings, sources }: Loaded, known: KnownAssets): Weigh {
     if (!draft) return NONE
     const bytes = await readContent(draft.content)
     const size = Math.min(bytes.length, (await brotli(bytes, QUICKLY)).length)
-    // In development a browser follows imports by itself.
-    const app = { ...place.app, fingerprint: true }
-    const { dependencies = [], lead } = draft.text ?? {}
-    const text = await textOf({ ...place, app }, String(bytes), dependencies, lead)
+    const { text } = draft
     const links = { loads: [] as string[], later: [] as string[] }
     for (const reference of loadedIn(text?.references ?? [], path, String(bytes))) {
-      const to = await renderer.resolve(place, { dependencies: [], ...text }, reference)
+      const to = text && (await renderer.resolve(place, text, reference))
       if (!to || to === 'elsewhere') continue
       const loaded = encodePath(to.path)
       links[reference.kind === 'dynamic-import' ? 'later' : 'loads'].push(loaded)

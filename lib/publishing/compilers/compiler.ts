@@ -9,8 +9,6 @@ import type { CompilerInput, CompilerOutput } from '../../runtime/settings/optio
 export interface ConfiguredOutput extends CompilerOutput {
   /** The absolute paths of the files with these settings, there or not. Nothing in the text comes from them. */
   readonly configuration?: readonly string[] | undefined
-  /** Returns the absolute path of the file that a bare specifier means. */
-  readonly lead?: ((specifier: string) => Promise<string | undefined>) | undefined
   readonly warnings?: readonly string[] | undefined
 }
 

@@ -20,7 +20,7 @@ export async function compileByEsbuild(
 ): Promise<ConfiguredOutput> {
   const { code, path, sourceMap } = input
   const root = rootFor(input)
-  const { files, lead, compilerOptions } = await tsconfigFor(path, root)
+  const { files, compilerOptions } = await tsconfigFor(path, root)
   let file = path
   try {
     // The reader takes a file that cannot be parsed for an empty one.
@@ -40,7 +40,7 @@ export async function compileByEsbuild(
     })
     const isUnbound = result.code.includes('React.createElement(') && !/\bReact\b/.test(code)
     const warnings = isUnbound ? [`${pathFrom(root, path)} ${UNBOUND}`] : []
-    return { code: result.code, configuration: files, lead, warnings }
+    return { code: result.code, configuration: files, warnings }
   } catch (error) {
     throw asCompileError(error, file)
   }

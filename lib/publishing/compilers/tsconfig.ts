@@ -1,5 +1,5 @@
-// Reads tsconfig.json for sources that esbuild compiles: the nearest one, with what it extends.
-import { dirname, extname, join, sep } from 'node:path'
+// Reads the nearest tsconfig.json or jsconfig.json, with what it extends.
+import { basename, dirname, join, sep } from 'node:path'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { isInside } from '../../runtime/files/paths.ts'
@@ -9,13 +9,14 @@ export interface Tsconfig {
   readonly compilerOptions: Readonly<Record<string, unknown>>
   /** The absolute paths of the files that were read, and of those that would have been. */
   readonly files: readonly string[]
-  readonly lead?: ((specifier: string) => Promise<string | undefined>) | undefined
+  /** Returns the absolute paths that `paths` give to a specifier, and the setting, for messages. */
+  readonly pathsFor?: ((specifier: string) => { paths: readonly string[]; by: string }) | undefined
 }
 
 const OPTION =
   /^(?:experimentalDecorators|jsx\w*|target|useDefineForClassFields|verbatimModuleSyntax)$/
 const NONE: Tsconfig = { compilerOptions: {}, files: [] }
-const PACKAGES = `${sep}node_modules${sep}`
+export const PACKAGES = `${sep}node_modules${sep}`
 
 export const loadReader = () => import('get-tsconfig')
 
@@ -26,7 +27,9 @@ export const loadReader = () => import('get-tsconfig')
 export async function tsconfigFor(source: string, root: string): Promise<Tsconfig> {
   // A file of a package has been compiled: its tsconfig.json is for its authors.
   if (source.includes(PACKAGES)) return NONE
-  const looked = foldersAbove(source, root).map(folder => join(folder, 'tsconfig.json'))
+  const looked = foldersAbove(source, root).flatMap(folder =>
+    ['tsconfig.json', 'jsconfig.json'].map(name => join(folder, name))
+  )
   const stats = await Promise.all(looked.map(statOf))
   const at = stats.findIndex(each => each?.isFile())
   const path = looked[at]
@@ -39,8 +42,9 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
     const known = Object.entries(given).filter(([name]) => OPTION.test(name))
     const compilerOptions = { ...Object.fromEntries(known), ...jsxOf(given) }
     const match = createPathsMatcher({ path, config })
-    const lead = match ? (specifier: string) => ledBy(match(specifier), specifier) : undefined
-    return { compilerOptions, files: [...looked.slice(0, at + 1), ...filesIn(cache)], lead }
+    const by = `paths of ${basename(path)}`
+    const pathsFor = match ? (specifier: string) => ({ paths: match(specifier), by }) : undefined
+    return { compilerOptions, files: [...looked.slice(0, at + 1), ...filesIn(cache)], pathsFor }
   } catch (error) {
     throw new CompileError(reasonOf(error), { file: path }, { cause: error })
   }
@@ -68,25 +72,4 @@ function jsxOf({ jsx, jsxImportSource }: Readonly<Record<string, unknown>>) {
   if (jsx === 'react-jsxdev') return { jsx: 'react-jsx' }
   const isLeft = jsx === undefined || jsx === 'preserve' || jsx === 'react-native'
   return isLeft ? { jsx: jsxImportSource === undefined ? 'react' : 'react-jsx' } : {}
-}
-
-/** Where there is no file, `@/dial.ts` is missing, and `dial` may be a package. */
-async function ledBy(paths: readonly string[], specifier: string): Promise<string | undefined> {
-  return (await firstFile(paths)) ?? (PACKAGE.test(specifier) ? undefined : paths[0])
-}
-
-const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
-
-const SCRIPTS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.jsx']
-
-/** Leaves out files of packages, which are found as the package is. */
-async function firstFile(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths.filter(each => !`${each}${sep}`.includes(PACKAGES))) {
-    const written = /\.[cm]?jsx?$/.test(path) ? [path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2')] : []
-    const beside = SCRIPTS.map(ending => path + ending)
-    const inside = SCRIPTS.map(ending => join(path, `index${ending}`))
-    for (const each of [path, ...written, ...beside, ...inside])
-      if (extname(each) !== '' && (await statOf(each))?.isFile()) return each
-  }
-  return undefined
 }

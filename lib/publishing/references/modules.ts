@@ -90,8 +90,11 @@ function importReference(
 
 const TYPE = /\btype["']?\s*:\s*(?<quote>["'])(?<type>\w+)\k<quote>/
 
-/** A specifier of any other form is a URL with a scheme, or bare (HTML, "resolve a module specifier"). */
-const RELATIVE = /^(?:\.{0,2}\/)/
+/**
+ * A specifier of any other form is a URL with a scheme, or bare (HTML, "resolve a module specifier"); `.` and `..` are
+ * folders to all who write them.
+ */
+const RELATIVE = /^(?:\.{0,2}\/|\.{1,2}$)/
 
 /** Tells whether a reference is a bare specifier, such as `confetti`, which an import map resolves. */
 export function isBare({ kind, path }: Reference): boolean {

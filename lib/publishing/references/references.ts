@@ -8,6 +8,7 @@ import {
   type CSSToken,
   type TokenURL
 } from '@csstools/css-tokenizer'
+import type { Lead } from '../compilers/leads.ts'
 
 export interface Reference {
   /** The offset of the reference in the text, quotes included. */
@@ -18,8 +19,8 @@ export interface Reference {
   /** `?query#fragment`, as written. */
   readonly suffix: string
   readonly kind: ReferenceKind
-  /** The absolute path of the file that settings such as `paths` of tsconfig.json give to a bare specifier. */
-  readonly file?: string | undefined
+  /** Settings such as `paths` of tsconfig.json give it to a bare specifier. */
+  readonly lead?: Lead | undefined
   readonly type?: string | undefined
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../sources/observation.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import type { ConfiguredOutput } from '../compilers/compiler.ts'
+import { leadsFor, type Leads } from '../compilers/leads.ts'
 import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
 import { withDot } from '../../runtime/files/paths.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
@@ -71,14 +72,18 @@ export interface Text extends Referring {
   readonly refused: readonly Reference[]
   /** The absolute paths, with and without links, of what was compiled into it, where a reference may come from. */
   readonly dependencies: readonly string[]
-  readonly lead?: ConfiguredOutput['lead']
+  readonly leads?: Leads | undefined
   readonly encoding?: BufferEncoding | undefined
 }
 
 /** The size in bytes from which a file that needs no processing is never held in memory as a whole. */
 const COPY_FROM = 1024 * 1024
 
-type Options = Omit<CompilerInput, 'code' | 'bytes' | 'path'>
+interface Options extends Omit<CompilerInput, 'code' | 'bytes' | 'path'> {
+  /** The project directory. */
+  readonly root: string
+  readonly isPrecompile: boolean
+}
 
 /** @param place the source directory, in which the source must be */
 export async function draft(
@@ -111,25 +116,36 @@ export async function draft(
 
 const IMPORTS = { js: /\b(?:import|export)\b/, css: /@import\b/i } as const
 
-async function draftText(asset: Sourced, bytes: Buffer, input: FileObservation, options: Options) {
-  const { file, compiler, name } = asset.source
+async function draftText(
+  asset: Sourced,
+  bytes: Buffer,
+  input: FileObservation,
+  { root, isPrecompile, ...options }: Options
+): Promise<Draft> {
+  const { file, compiler, name, packageName } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
-  const { content = bytes, dependencies = [], configuration = [], lead, warnings } = output ?? {}
+  const { content = bytes, dependencies = [], configuration = [], warnings } = output ?? {}
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
-  const settings = configuration.length > 0 ? await observeAll(configuration) : []
-  const files = [...others, ...settings].filter(isFileObservation)
   const paths = others.filter(isFileObservation).map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   const type = textType(name)
   const { code, encoding } = textIn(content, type) ?? {}
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
+  const isDeveloped = !isPrecompile && ['development', 'test'].includes(options.env)
+  const environment = isDeveloped ? 'development' : 'production'
+  const leads = packageName === undefined ? leadsFor(file, root, environment) : undefined
+  const text =
+    code === undefined ? undefined : await textOf(asset, code, compiledIn, leads, encoding)
+  const configured = new Set([...configuration, ...(leads?.files ?? [])])
+  const settings = configured.size > 0 ? await observeAll(configured) : []
+  const files = [...others, ...settings].filter(isFileObservation)
   return {
     ...asset,
     content,
-    text: code === undefined ? undefined : await textOf(asset, code, compiledIn, lead, encoding),
+    text,
     mayImport: code !== undefined && IMPORTS[type ?? 'js'].test(code),
     inputs: [input, ...others, ...settings],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
@@ -139,7 +155,11 @@ async function draftText(asset: Sourced, bytes: Buffer, input: FileObservation, 
 }
 
 /** @throws CompileError for anything that the compiler throws, and for output that is not valid */
-async function compile(compiler: Compiler, bytes: Buffer, options: Options & { path: string }) {
+async function compile(
+  compiler: Compiler,
+  bytes: Buffer,
+  options: Omit<CompilerInput, 'code' | 'bytes'>
+) {
   const file = options.path
   const startedAt = performance.now()
   let failed: { readonly error: AssetError } | undefined
@@ -209,15 +229,12 @@ export function finish({ content, text }: Pick<Draft, 'content' | 'text'>, urls:
   return Buffer.from(shiftInlineMap(finished, text, urls), text.encoding)
 }
 
-/**
- * Finds the references of a text; the result is undefined if it refers to no other asset.
- * @param lead returns the path of the file that a bare specifier means
- */
+/** Finds the references of a text; the result is undefined if it refers to no other asset. */
 export async function textOf(
   { app, source: { name } }: Pick<Sourced, 'app'> & { readonly source: Pick<Source, 'name'> },
   code: string,
   dependencies: readonly string[],
-  lead?: ConfiguredOutput['lead'],
+  leads?: Leads,
   encoding?: BufferEncoding
 ): Promise<Text | undefined> {
   const type = textType(name)
@@ -227,29 +244,19 @@ export async function textOf(
   const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
   const inModule = await Promise.all(
     all.filter(mayBeAsset).map(async each => {
-      const isFree = lead && isBare(each) && !app.imports.has(each.path)
-      return isFree ? { ...each, file: await lead(each.path) } : each
+      const isFree = leads && isBare(each) && !app.imports.has(each.path)
+      const lead = isFree ? await leads.find(each.path) : undefined
+      return lead ? { ...each, path: lead.specifier ?? each.path, lead } : each
     })
   )
   const refused = inModule.filter(isRefused)
-  const bare = inModule.filter(each => isBare(each) && each.file === undefined)
+  const bare = inModule.filter(each => isBare(each) && each.lead?.file === undefined)
   const { fingerprint } = app
-  // Without fingerprints a browser resolves what has a URL.
-  const ours = fingerprint ? inModule : inModule.filter(each => namesSource(app, each))
-  const references = [...found, ...ours].toSorted((a, b) => a.start - b.start)
+  const references = [...found, ...inModule].toSorted((a, b) => a.start - b.start)
   const isEmpty = [references, bare, refused].every(each => each.length === 0)
   if (isEmpty && !(fingerprint && isOpen)) return undefined
-  const text = { code, references, bare, refused, dependencies, lead, encoding }
+  const text = { code, references, bare, refused, dependencies, leads, encoding }
   return fingerprint ? { ...text, unparsedAt, isOpen } : text
-}
-
-/** Tells whether a module refers to a script by its file, and not by what that is published as: `./money.ts` */
-export function namesSource({ compilers }: AppSettings, reference: Reference): boolean {
-  const { path, file } = reference
-  if (file !== undefined) return true
-  if (!isInModule(reference) || isBare(reference) || path.startsWith('/')) return false
-  const compiler = compilersFor(compilers).get(extname(path).toLowerCase())
-  return compiler !== undefined && /\.m?js$/.test(withDot(compiler.target))
 }
 
 export function textType(name: string): 'css' | 'js' | undefined {

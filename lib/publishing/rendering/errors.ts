@@ -1,15 +1,17 @@
 // Reports references to assets that do not exist: where they are, what they most likely stand for, and what to do about
 // them.
 import { isBuiltin } from 'node:module'
-import { dirname, join, basename, posix } from 'node:path'
+import { basename, dirname, extname, join, posix } from 'node:path'
 import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { compilersFor } from '../compilers/built-in.ts'
+import { firstFile } from '../compilers/leads.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
-import { positionsOf, type Reference } from '../references/references.ts'
-import type { Listed } from '../sources/snapshot.ts'
-import { namesSource, type Draft } from './draft.ts'
-import { pathFrom, isInside } from '../../runtime/files/paths.ts'
+import { isInModule, positionsOf, type Reference } from '../references/references.ts'
+import type { Listed, Source } from '../sources/snapshot.ts'
+import { textType, type Draft } from './draft.ts'
+import { isInside, pathFrom, withDot } from '../../runtime/files/paths.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
@@ -43,9 +45,8 @@ export async function referenceErrors(
   const listed = lost.length > 0 ? await list().catch(ifAssetError(() => [])) : []
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
-      const { path, file } = reference
+      const { path, lead: { file, by = 'the option imports' } = {} } = reference
       const given = file === undefined ? app.imports.get(path) : pathFrom(root, file)
-      const by = file === undefined ? 'the option imports' : 'paths of tsconfig.json'
       const name = isBare(reference) ? ` (${given} by ${by})` : ''
       const rule = await ruleFor(path, files)
       const isSearched = rule === undefined && at < MAX_SEARCHES
@@ -53,7 +54,7 @@ export async function referenceErrors(
       const advice = isSearched
         ? ((await unpublished(meant, app, files)) ??
           (await inPublic(path, referrer)) ??
-          nearReference(meant, listed, files, namesSource(app, reference)))
+          nearReference(meant, listed, files, formFor(app, reference)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       return errorAt(places[at], `refers to ${path}${name}, which was not found${reason}`)
@@ -159,13 +160,13 @@ const MAX_COMPARED = 5000
  * Returns what to write instead, as a question; undefined when nothing resembles it.
  * @param listed the assets that it may lead to
  * @param files the absolute paths of the files that it may be written in, the source first
- * @param isWritten true if it names a source, as `./money.ts` does
+ * @param form returns how such a text would name a source
  */
 function nearReference(
   path: string,
   listed: readonly Listed[],
   files: readonly string[],
-  isWritten: boolean
+  form: (source: Source) => string
 ): string | undefined {
   const own = listed.filter(
     ({ source }) => source.packageName === undefined && source.file !== files[0]
@@ -178,20 +179,29 @@ function nearReference(
   }
   const folder = dirname(files[0] ?? '')
   const isUrl = path.startsWith('/')
-  const known = own.slice(0, MAX_COMPARED).map(({ path, source: { name, file } }) => {
-    const written = isWritten ? file : join(dirname(file), basename(name))
-    return isUrl ? path : pathFrom(folder, written)
-  })
+  const known = own
+    .slice(0, MAX_COMPARED)
+    .map(({ path, source }) => (isUrl ? path : pathFrom(folder, form(source))))
   const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
   return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
 }
 
+/** A module names a source by its file, as `./money.ts` does, by what that is published as, or without an extension. */
+function formFor({ compilers }: AppSettings, reference: Reference): (source: Source) => string {
+  const extension = extname(reference.path).toLowerCase()
+  const { target = '' } = compilersFor(compilers).get(extension) ?? {}
+  if (isInModule(reference) && extension === '') return ({ file }) => file.replace(SCRIPT, '')
+  if (isInModule(reference) && textType(`a${withDot(target)}`) === 'js') return ({ file }) => file
+  return ({ file, name }) => join(dirname(file), basename(name))
+}
+
+const SCRIPT = /\.[cm]?[jt]sx?$/i
+
 /** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
 async function unpublished(path: string, { dir, sources }: AppSettings, files: readonly string[]) {
   for (const file of files) {
-    const found = join(dirname(file), path)
-    if (sources.some(source => isInside(source.dir, found))) continue
-    if (!(await statOf(found))?.isFile()) continue
+    const found = await firstFile([join(dirname(file), path)])
+    if (found === undefined || sources.some(source => isInside(source.dir, found))) continue
     const folder = pathFrom(dir, dirname(found))
     return `the file is there, but no option publishes it: add '${folder}' to sources`
   }

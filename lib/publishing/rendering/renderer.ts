@@ -8,6 +8,7 @@ import { statOf } from '../../runtime/files/disk.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
 import { firstAnswer, once, memoized } from '../../runtime/concurrency.ts'
 import type { Project, Reported, Transform } from '../../runtime/app/extra.ts'
+import { candidatesFor } from '../compilers/leads.ts'
 import { isBare, isRefused } from '../references/modules.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
 import { appAt, assetPath, ownerOf, type AppSettings } from '../../runtime/settings/apps.ts'
@@ -16,7 +17,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
-import { draft, finish, namesSource, textOf, textType, type Draft, type Text } from './draft.ts'
+import { draft, finish, textOf, textType, type Draft, type Text } from './draft.ts'
 import { importErrors, referenceErrors, typeErrors } from './errors.ts'
 import { brokenMap, takeInlineMap } from './source-map.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
@@ -55,7 +56,7 @@ export class Renderer {
    * @param sourceMap asks the compiler for an inline map, whatever the environment
    */
   async draft(asset: Sourced, sourceMap?: boolean): Promise<Draft | undefined> {
-    const { env } = this.#settings
+    const { env, root, isPrecompile } = this.#settings
     const { compiler, directory, name } = asset.source
     const lowering = textType(name) && (await this.#lowering())
     const isLowered = lowering?.targetOf?.(asset.app) !== undefined
@@ -63,6 +64,8 @@ export class Renderer {
     const drafted = await draft(asset, this.#placeOf(directory), {
       loadPaths: compiler ? this.#sources.of(asset.app).loadPaths : [],
       env,
+      root,
+      isPrecompile,
       // The places of warnings are found by the map.
       sourceMap: isMapped || isLowered
     })
@@ -87,7 +90,7 @@ export class Renderer {
     return {
       ...drafted,
       content: Buffer.from(made.code),
-      text: await textOf(drafted, made.code, text?.dependencies ?? [], text?.lead),
+      text: await textOf(drafted, made.code, text?.dependencies ?? [], text?.leads),
       map: made.map,
       isLowered: target !== undefined,
       warnings: [...new Set([...(drafted.warnings ?? []), ...broken, ...(made.warnings ?? [])])]
@@ -161,7 +164,8 @@ export class Renderer {
   ): Promise<Resolution> {
     const { app, source } = asset
     const { name } = source
-    if (reference.file !== undefined) return this.#byFile(app, ['/'], reference.file, true)
+    const { file } = reference.lead ?? {}
+    if (file !== undefined) return this.#byFile(app, ['/'], file, true)
     if (isBare(reference)) {
       const given =
         app.imports.get(reference.path) ?? (await this.#sources.of(app).named(reference.path, name))
@@ -177,12 +181,12 @@ export class Renderer {
       if (!found) return url.startsWith(`${prefix}/`) ? undefined : 'elsewhere'
       return found === 'elsewhere' || base === '' ? found : { ...found, isDirect: false }
     }
-    const direct = await this.#byUrl(posix.join(posix.dirname(asset.path), path))
+    const url = posix.join(posix.dirname(asset.path), path)
     const folders = [source.file, ...dependencies].map(dirname)
-    const beside = await this.#byFile(app, folders, path, namesSource(app, reference))
-    const isSame = direct !== undefined && direct !== 'elsewhere' && direct.path === beside?.path
-    if (beside && !isSame) return beside
-    // In development, where modules are not rewritten, a browser finds a module by its URL only.
+    const isModule = isInModule(reference) && source.packageName === undefined
+    const beside = await this.#byFile(app, folders, path, isModule)
+    if (beside) return { ...beside, isDirect: beside.path === url }
+    const direct = await this.#byUrl(url)
     if (direct || isInModule(reference)) return direct
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
     const inPackage = await this.#byFile(app, packages, path)
@@ -222,13 +226,16 @@ export class Renderer {
     app: AppSettings,
     folders: readonly string[],
     path: string,
-    isWritten = false
+    isModule = false
   ): Promise<Referenced | undefined> {
     const sources = this.#sources.of(app)
+    const isFolder = isModule && /(?:^|\/)\.{0,2}$/.test(path)
     for (const folder of folders) {
       const file = resolve(folder, path)
+      const candidates = isModule ? candidatesFor([file], isFolder) : []
       const found =
-        (await sources.findAt(file)) ?? (isWritten ? await sources.findWritten(file) : undefined)
+        (isFolder ? undefined : await sources.findAt(file)) ??
+        (await sources.findWritten(candidates))
       if (!found) continue
       const source = (await sources.find(found.name)) ?? found
       return { app, source, path: assetPath(app, source.name) }

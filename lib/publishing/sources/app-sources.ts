@@ -82,11 +82,13 @@ export class AppSources {
     return this.chosen(names.find(name => name !== undefined) ?? '').source
   }
 
-  /** Finds what the name of a source leads to: `<directory>/a/money.ts` to what is published as `a/money.js`. */
-  async findWritten(path: string): Promise<Source | undefined> {
+  /** Finds what the first of several sources that is there is published as: `<directory>/a/money.ts` as `a/money.js`. */
+  async findWritten(paths: readonly string[]): Promise<Source | undefined> {
+    if (paths.length === 0) return undefined
     await this.refresh()
-    const source = this.#snapshot.files.get(path)
-    return source?.compiler && this.chosen(source.name).source
+    const { files } = this.#snapshot
+    const path = paths.find(each => files.has(each))
+    return this.chosen(files.get(path ?? '')?.name ?? '').source
   }
 
   /** Returns the name that a bare specifier resolves to in the module of a name. */

@@ -179,12 +179,31 @@ async function reached(t: ExecutionContext, files: Files): Promise<(readonly str
   return all
 }
 
-test('paths lead to assets of the app, in development, on request and precompiled', async t => {
-  const forms = LEADING.map(([path]) => `import '${path}'`)
+const NAMED = {
+  '/apps/web/package.json': JSON.stringify({
+    imports: {
+      '#lib/*': './assets/javascripts/lib/*',
+      '#lib/internal/*': null,
+      '#near': { types: './near.d.ts', node: './no.js', browser: './assets/javascripts/near.js' },
+      '#late': ['./assets/gone.js', './assets/javascripts/late.js']
+    }
+  })
+}
+
+test('paths and #names lead to assets, in each mode, from TypeScript and JavaScript', async t => {
+  const named = ['#lib/look', '#lib/money.ts', '#near', '#late']
+  const forms = [...LEADING.map(([path]) => path), ...named].map(path => `import '${path}'`)
   const app = [...forms, "void import('@/late')", mark(0)].join('\n')
-  const all = await reached(t, { ...LED, 'javascripts/app.ts': app })
   const marks = [0, 1, 2, 3, 4, 5, 6].map(number => `<m${number}>`)
-  for (const each of all) t.deepEqual(each, marks)
+  const { '/tsconfig.json': config = '', ...rest } = LED
+  for (const [name, settings] of [
+    ['javascripts/app.ts', { '/tsconfig.json': config }],
+    ['javascripts/app.js', { '/jsconfig.json': config }],
+    ['javascripts/app.js', { '/tsconfig.json': config, '/jsconfig.json': '{}' }]
+  ] as const) {
+    const all = await reached(t, { ...rest, ...NAMED, ...settings, [name]: app })
+    for (const each of all) t.deepEqual(each, marks)
+  }
   for (const [path, number] of LEADING) {
     const [each] = await reached(t, { ...LED, 'javascripts/app.ts': `import '${path}'` })
     t.deepEqual(each, [`<m${number}>`], path)
@@ -192,21 +211,28 @@ test('paths lead to assets of the app, in development, on request and precompile
 })
 
 test('paths out of the assets are an error, those to packages and what imports maps are left', async t => {
-  const files = { ...LED, '/lib/outside.ts': '', '/node_modules/packaged/index.js': '' }
+  const packaged = { '/node_modules/packaged/index.js': '' }
+  const files = { ...LED, ...NAMED, ...packaged, '/lib/outside.ts': '' }
   const options = { missing: 'error', imports: { mapped: 'near.js' } } as const
   const lost = 'which was not found'
-  const mony = '@/lib/mony (apps/web/assets/javascripts/lib/mony by paths of tsconfig.json)'
+  const mony = 'apps/web/assets/javascripts/lib/mony by imports of package.json)'
   const lib = "the file is there, but no option publishes it: add '../../lib' to sources\n"
   for (const [path, told] of [
     ['outside', `refers to outside (lib/outside.ts by paths of tsconfig.json), ${lost}: ${lib}`],
     ['packaged', "imports 'packaged', which no option maps"],
-    ['@/lib/mony', `refers to ${mony}, ${lost}`],
+    [
+      '@/lib/mony',
+      `refers to @/lib/mony (${mony.replace(/by.*/, 'by paths of tsconfig.json)')}, ${lost}`
+    ],
+    ['#lib/mony', `refers to #lib/mony (${mony}, ${lost}`],
+    ['#lib/internal/a', 'refers to #lib/internal/a (apps/web by imports of package.json), which'],
+    ['#none', "imports '#none', which no option maps"],
     ['mapped', undefined]
   ] as const) {
     const site = await makeSite(t, { ...files, 'javascripts/app.ts': `import '${path}'` }, options)
     const { status, text } = await site.ask('/assets/app.js')
     t.is(status, told ? 500 : 200)
     if (told) t.true(`${site.errors[0]?.message}\n`.includes(`app.ts:1:8 ${told}`))
-    else t.regex(text, /^import "mapped"/)
+    else t.regex(text, /^import "\/assets\/near\.js"/)
   }
 })

@@ -1,0 +1,122 @@
+// An import leads to the file to which TypeScript and Vite take it, in random trees with several candidates.
+import { execFile } from 'node:child_process'
+import { join, posix } from 'node:path'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { pathFrom } from '../../lib/runtime/files/paths.ts'
+import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
+import { makeProject, makeSite, writeFiles } from '../support/site.ts'
+import { test } from '../support/test.ts'
+import { startVite } from '../support/vite-server.ts'
+
+const TREES = 2000
+const FOLDER = 'apps/web/assets/javascripts'
+const ENDINGS = ['.ts', '.tsx', '.js', '.jsx', '.mjs']
+const PLACES = ['a', 'lib', 'a/index', 'lib/index', 'x/a', 'x/a/index', 'y/a', 'y/lib/index']
+
+/** One file of each name: two that are published as one are an error of their own. */
+const aTree = fc.record({
+  own: fc.constantFrom('.ts', '.js'),
+  endings: fc.tuple(...PLACES.map(() => fc.option(fc.constantFrom(...ENDINGS), { nil: undefined })))
+})
+
+type Tree = typeof aTree extends fc.Arbitrary<infer T> ? T : never
+
+const pathsOf = (at: number) => ({
+  [`@${at}/*`]: [`./${FOLDER}/t${at}/x/*`, `./${FOLDER}/t${at}/y/*`],
+  [`one${at}`]: [`./${FOLDER}/t${at}/lib`]
+})
+const IMPORTS = {
+  '#y/*': './y/*.js',
+  '#y/special/*': './x/*.js',
+  '#typed/*': { node: './x/*.tsx', module: './y/*.js' },
+  '#one': [{ node: './a.ts', browser: './x/a.js' }, './a.ts']
+}
+const specifiersAt = (at: number) => [
+  ...[
+    './a',
+    './lib',
+    './lib/',
+    './a.js',
+    './lib.js',
+    './a/index',
+    './a/',
+    './x/a',
+    './x/a.jsx',
+    './y/lib'
+  ],
+  ...[`@${at}/a`, `@${at}/lib`, `@${at}/lib/index`, `@${at}/a.js`, `one${at}`],
+  ...['#y/a', '#y/special/a', '#typed/a', '#one']
+]
+
+test(`${TREES} random trees: an import leads to the file that TypeScript takes, or else Vite`, async t => {
+  const [trees = []] = fc.sample(fc.array(aTree, { minLength: TREES, maxLength: TREES }), 1)
+  const root = makeProject(t)
+  const { files, entries } = filesOf(trees)
+  writeFiles(root, files)
+  const byTypeScript = await tracedIn(root)
+  const { server } = await startVite(t, root, { resolve: { tsconfigPaths: true } })
+  const site = await makeSite(t, {}, { root, missing: 'ignore' })
+  const { find } = await loadModuleLexer()
+  const published = new Map(
+    Object.keys(files).map(file => [
+      file.replace(FOLDER, '/assets').replace(/\.[jt]sx?$/, '.js'),
+      file
+    ])
+  )
+  const wrong: string[] = []
+  for (const [at, entry] of entries.entries()) {
+    const { text } = await site.ask(`/assets/t${at}/main.js`)
+    for (const [number, { path }] of find(text).references.entries()) {
+      const specifier = specifiersAt(at)[number] ?? ''
+      const found = published.get(posix.resolve(`/assets/t${at}`, path))
+      const typed = byTypeScript.get(`${entry} ${specifier}`)
+      const resolved = await server.pluginContainer.resolveId(specifier, join(root, entry))
+      const byVite = resolved ? pathFrom(root, resolved.id) : undefined
+      const tree = Object.keys(files).filter(file => file.startsWith(`${FOLDER}/t${at}/`))
+      const others = `TypeScript ${typed}, Vite ${byVite}`
+      if (found !== (typed ?? byVite)) wrong.push(`${specifier} in ${tree}: ${found}; ${others}`)
+    }
+  }
+  t.deepEqual(wrong.slice(0, 5), [])
+  t.true(byTypeScript.size > 5 * TREES)
+})
+
+function filesOf(trees: readonly Tree[]) {
+  const files: Record<string, string> = {}
+  const entries = trees.map(({ own, endings }, at) => {
+    const folder = `${FOLDER}/t${at}`
+    for (const [place, ending] of endings.entries())
+      if (ending !== undefined) files[`${folder}/${PLACES[place]}${ending}`] = 'export {}'
+    files[`${folder}/package.json`] = JSON.stringify({ imports: IMPORTS })
+    const lines = specifiersAt(at).map(specifier => `import '${specifier}'`)
+    files[`${folder}/main${own}`] = lines.join('\n')
+    return `${folder}/main${own}`
+  })
+  const paths = Object.assign({}, ...trees.map((_, at) => pathsOf(at))) as object
+  const compilerOptions = {
+    ...{ module: 'esnext', moduleResolution: 'bundler', allowJs: true, noEmit: true, types: [] },
+    ...{ jsx: 'preserve', customConditions: ['browser', 'module', 'development'], paths }
+  }
+  files['tsconfig.json'] = JSON.stringify({ compilerOptions, files: entries })
+  return { files, entries }
+}
+
+/** @returns the paths of files, by that of the importer and the specifier */
+async function tracedIn(root: string): Promise<ReadonlyMap<string, string>> {
+  const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+  const args = [tsc, '-p', root, '--traceResolution']
+  const options = { maxBuffer: 2 ** 30 }
+  const { stdout } = await promisify(execFile)(process.execPath, args, options).catch(
+    (error: unknown) => error as { stdout: string }
+  )
+  const found = new Map<string, string>()
+  let importer = ''
+  for (const line of stdout.split('\n')) {
+    const asked = /^=+ Resolving module '(?<specifier>.+)' from '(?<from>.+)'/.exec(line)?.groups
+    if (asked) importer = `${pathFrom(root, asked['from'] ?? '')} ${asked['specifier']}`
+    const file = /successfully resolved to '(?<file>[^']+)'/.exec(line)?.groups?.['file']
+    if (file !== undefined) found.set(importer, pathFrom(root, file))
+  }
+  return found
+}
