@@ -6,10 +6,15 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
 import { rootFor, type ConfiguredOutput } from './compiler.ts'
+import { dependencyAmong } from './leads.ts'
 import { tsconfigFor } from './tsconfig.ts'
 
 export { loadReader as loadBeforehand } from './tsconfig.ts'
 
+/** Where no setting says what JSX means, the one of these does that package.json has among its dependencies. */
+const RUNTIMES = ['react', 'preact']
+/** With another comment, `@jsxImportSource`, JSX is that of a runtime as well. */
+const PRAGMA = /@jsx(?:Runtime)?\s/
 const UNBOUND =
   'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
 
@@ -21,6 +26,11 @@ export async function compileByEsbuild(
   const { code, path, sourceMap } = input
   const root = rootFor(input)
   const { files, compilerOptions } = await tsconfigFor(path, root)
+  const looked = new Set<string>()
+  const isLeft = loader !== 'ts' && !compilerOptions['jsx'] && !compilerOptions['jsxFactory']
+  const jsxImportSource =
+    isLeft && !PRAGMA.test(code) ? await dependencyAmong(RUNTIMES, path, root, looked) : undefined
+  const jsx = jsxImportSource === undefined ? {} : { jsx: 'react-jsx' as const, jsxImportSource }
   let file = path
   try {
     // The reader takes a file that cannot be parsed for an empty one.
@@ -36,11 +46,11 @@ export async function compileByEsbuild(
       target: 'es2022',
       // A browser refuses a stylesheet or data without them.
       supported: { 'import-attributes': true },
-      tsconfigRaw: { compilerOptions }
+      tsconfigRaw: { compilerOptions: { ...compilerOptions, ...jsx } }
     })
     const isUnbound = result.code.includes('React.createElement(') && !/\bReact\b/.test(code)
     const warnings = isUnbound ? [`${pathFrom(root, path)} ${UNBOUND}`] : []
-    return { code: result.code, configuration: files, warnings }
+    return { code: result.code, configuration: [...files, ...looked], warnings }
   } catch (error) {
     throw asCompileError(error, file)
   }

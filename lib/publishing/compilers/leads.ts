@@ -116,6 +116,27 @@ async function jsonIn(directory: string, looked: Set<string>) {
   }
 }
 
+/**
+ * Returns the first of several packages that a package.json above a source has among its dependencies.
+ * @param root the project directory: the nearest package.json from there upwards is the last
+ * @param looked gets the absolute paths of the files that were looked for
+ */
+export async function dependencyAmong(
+  names: readonly string[],
+  source: string,
+  root: string,
+  looked: Set<string>
+): Promise<string | undefined> {
+  for (const folder of nodeModulesFrom(dirname(source)).map(dirname)) {
+    const found = await jsonIn(folder, looked)
+    const json = isRecord(found?.json) ? found.json : {}
+    const lists = [json['dependencies'], json['devDependencies']].filter(isRecord)
+    const name = names.find(each => lists.some(list => Object.hasOwn(list, each)))
+    if (name !== undefined || (found && isInside(folder, root))) return name
+  }
+  return undefined
+}
+
 /** Follows PACKAGE_IMPORTS_RESOLVE of https://nodejs.org/api/esm.html#resolution-algorithm-specification */
 function targetsIn(json: unknown, specifier: string, conditions: ReadonlySet<string>) {
   const { imports } = isRecord(json) ? json : { imports: undefined }

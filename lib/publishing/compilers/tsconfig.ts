@@ -71,5 +71,5 @@ function filesIn(cache: ReadonlyMap<string, string>): string[] {
 function jsxOf({ jsx, jsxImportSource }: Readonly<Record<string, unknown>>) {
   if (jsx === 'react-jsxdev') return { jsx: 'react-jsx' }
   const isLeft = jsx === undefined || jsx === 'preserve' || jsx === 'react-native'
-  return isLeft ? { jsx: jsxImportSource === undefined ? 'react' : 'react-jsx' } : {}
+  return isLeft ? { jsx: jsxImportSource === undefined ? undefined : 'react-jsx' } : {}
 }

@@ -58,6 +58,25 @@ test('each setting that changes the output counts, in development and precompile
   }
 })
 
+test('where no setting says what JSX is, it is that of React or Preact, as package.json has it', async t => {
+  const lists = { react: /from "react\/jsx-runtime"/, preact: PREACT, 'solid-js': REACT }
+  for (const [name, made] of Object.entries(lists)) {
+    const site = await makeSite(
+      t,
+      { 'javascripts/app.tsx': JSX },
+      { missing: 'ignore', packages: false }
+    )
+    t.regex((await site.ask('/assets/app.js')).text, REACT)
+    site.write('/package.json', JSON.stringify({ dependencies: { [name]: '1' } }))
+    t.regex((await site.ask('/assets/app.js')).text, made)
+    site.write('/tsconfig.json', '{ "compilerOptions": { "jsxFactory": "h" } }')
+    t.regex((await site.ask('/assets/app.js')).text, /\bh\(/)
+    site.write('/tsconfig.json', '{ "compilerOptions": { "jsx": "preserve" } }')
+    site.write('javascripts/app.tsx', `/** @jsx own */\n${JSX}`)
+    t.regex((await site.ask('/assets/app.js')).text, /\bown\(/)
+  }
+})
+
 /** What the file says about the factory of JSX, if anything. */
 const config = (factory: string | undefined, rest: object = {}) =>
   JSON.stringify({
