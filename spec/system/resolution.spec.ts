@@ -6,10 +6,11 @@ import fc from 'fast-check'
 import { pathFrom } from '../../lib/runtime/files/paths.ts'
 import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
-import { test } from '../support/test.ts'
+import { cases } from '../support/soak.ts'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { startVite } from '../support/vite-server.ts'
 
-const TREES = 2000
+const [BATCHES, TREES] = [cases(10, 50), 40]
 const FOLDER = 'apps/web/assets/javascripts'
 const ENDINGS = ['.ts', '.tsx', '.js', '.jsx', '.mjs']
 const PLACES = ['a', 'lib', 'a/index', 'lib/index', 'x/a', 'x/a/index', 'y/a', 'y/lib/index']
@@ -49,8 +50,16 @@ const specifiersAt = (at: number) => [
   ...['#y/a', '#y/special/a', '#typed/a', '#one']
 ]
 
-test(`${TREES} random trees: an import leads to the file that TypeScript takes, or else Vite`, async t => {
-  const [trees = []] = fc.sample(fc.array(aTree, { minLength: TREES, maxLength: TREES }), 1)
+test(`${BATCHES * TREES} random trees: an import leads where TypeScript leads it, or else Vite`, async t => {
+  const trees = fc.array(aTree, { minLength: TREES, maxLength: TREES })
+  for (const batch of fc.sample(trees, BATCHES)) {
+    const { wrong, count } = await comparedIn(t, batch)
+    t.deepEqual(wrong, [])
+    t.true(count > 5 * TREES)
+  }
+})
+
+async function comparedIn(t: ExecutionContext, trees: readonly Tree[]) {
   const root = makeProject(t)
   const { files, entries } = filesOf(trees)
   writeFiles(root, files)
@@ -58,12 +67,8 @@ test(`${TREES} random trees: an import leads to the file that TypeScript takes, 
   const { server } = await startVite(t, root, { resolve: { tsconfigPaths: true } })
   const site = await makeSite(t, {}, { root, missing: 'ignore' })
   const { find } = await loadModuleLexer()
-  const published = new Map(
-    Object.keys(files).map(file => [
-      file.replace(FOLDER, '/assets').replace(/\.[jt]sx?$/, '.js'),
-      file
-    ])
-  )
+  const urlOf = (file: string) => file.replace(FOLDER, '/assets').replace(/\.[jt]sx?$/, '.js')
+  const published = new Map(Object.keys(files).map(file => [urlOf(file), file]))
   const wrong: string[] = []
   for (const [at, entry] of entries.entries()) {
     const { text } = await site.ask(`/assets/t${at}/main.js`)
@@ -73,14 +78,14 @@ test(`${TREES} random trees: an import leads to the file that TypeScript takes, 
       const typed = byTypeScript.get(`${entry} ${specifier}`)
       const resolved = await server.pluginContainer.resolveId(specifier, join(root, entry))
       const byVite = resolved ? pathFrom(root, resolved.id) : undefined
+      if (found === (typed ?? byVite)) continue
       const tree = Object.keys(files).filter(file => file.startsWith(`${FOLDER}/t${at}/`))
-      const others = `TypeScript ${typed}, Vite ${byVite}`
-      if (found !== (typed ?? byVite)) wrong.push(`${specifier} in ${tree}: ${found}; ${others}`)
+      wrong.push(`${specifier}: ${found}, TypeScript ${typed}, Vite ${byVite} in ${tree.join(' ')}`)
     }
   }
-  t.deepEqual(wrong.slice(0, 5), [])
-  t.true(byTypeScript.size > 5 * TREES)
-})
+  await server.close()
+  return { wrong, count: byTypeScript.size }
+}
 
 function filesOf(trees: readonly Tree[]) {
   const files: Record<string, string> = {}

@@ -2,20 +2,23 @@
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { isJoined, type JoinRow } from './options.ts'
+import { isFree, modeOf, type JoinRow } from './options.ts'
 
 export const modules: Extra<Pipeline> = {
   name: 'modules',
   sources: {
     async make(project) {
-      if (project.apps.every(app => app.packages.length === 0)) return undefined
+      const { apps, root } = project
+      const isNamed = apps.some(({ packages }) => packages.some(Boolean))
+      const isBuilt = async () => (await import('./rolldown.ts')).hasRolldown(root)
+      if (!isNamed && !(apps.some(isFree) && (await isBuilt()))) return undefined
       return (await import('./building/app-packages.ts')).packagesOf(project)
     },
     advise: async (app, specifier, { root }) =>
       (await import('./packages.ts')).adviceOn(app, specifier, root)
   },
   async bundler(project, sources: Sources, transforms) {
-    if (!project.apps.some(isJoined)) return undefined
+    if (!project.apps.some(modeOf)) return undefined
     return (await import('./joining/bundler.ts')).makeBundler(project, sources, transforms)
   },
   async commandLine() {

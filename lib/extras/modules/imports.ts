@@ -1,12 +1,18 @@
-// Finds what the application's own modules import, whether they are JavaScript or sources that are compiled to it.
-import { observe, observeAll, type Observation } from '../../publishing/sources/observation.ts'
-import { leadsFor } from '../../publishing/compilers/leads.ts'
-import { tsconfigFor, type Tsconfig } from '../../publishing/compilers/tsconfig.ts'
-import { loadModuleLexer } from '../../publishing/references/modules.ts'
-import type { SourceFile } from '../../runtime/app/extra.ts'
+// Finds what the application's own modules import, once they are compiled: types are gone then, and JSX is there.
+import { dirname, resolve } from 'node:path'
+import {
+  hasSameInputs,
+  observeAll,
+  type Observation
+} from '../../publishing/sources/observation.ts'
+import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
+import { isBare } from '../../publishing/references/modules.ts'
+import { draft } from '../../publishing/rendering/draft.ts'
+import type { Project, SourceFile } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { errorCode } from '../../runtime/files/disk.ts'
-import { readSnapshot } from '../../runtime/files/open-file.ts'
+import { AssetError } from '../../runtime/errors.ts'
+import { readContent } from '../../runtime/files/open-file.ts'
+import type { AppSettings } from '../../runtime/settings/settings.ts'
 
 interface Import {
   readonly specifier: string
@@ -18,92 +24,80 @@ interface Import {
 export interface Imported extends Import {
   /** The absolute path of the script, without links. */
   readonly file: string
-  /** The absolute path of the file to which `paths` of tsconfig.json lead. */
-  readonly leadsTo?: string | undefined
-  /** True for what JSX is compiled to, whichever packages the option names. */
-  readonly isImplied?: boolean
+  /** The absolute path that it leads to, as it is written; undefined for a package. */
+  readonly to?: string | undefined
 }
 
-export type OwnScript = Pick<SourceFile, 'name' | 'file'>
+/** The imports of a script, and the files that decide on them. */
+export interface ScriptImports {
+  readonly imports: readonly Imported[]
+  inputs: readonly Observation[]
+}
 
-/** Returns the imports by bare specifiers and relative paths, and the files that were read. */
+/** @param known has those of each script, by its file: they are found again when an input has changed */
 export async function importedBy(
-  scripts: readonly OwnScript[],
-  root: string
-): Promise<{ imports: readonly Imported[]; read: readonly Observation[] }> {
-  const lexer = await loadModuleLexer()
-  const found = await inParallel(scripts, 16, async ({ file }) => {
-    const readAt = Date.now()
-    const snapshot = await readSnapshot(file)
-    if (!snapshot) return { imports: [], read: [] }
-    const code = snapshot.bytes.toString()
-    const { references, unparsedAt } = lexer.find(code)
-    const known = new Set(references.map(({ path }) => path))
-    const written = importsIn(code).filter(({ specifier, line }) =>
-      unparsedAt === undefined ? known.has(specifier) : !COMMENT.test(line)
-    )
-    const isCompiled = /\.(?:[cm]?ts|[jt]sx)$/i.test(file)
-    const tsconfig = isCompiled ? await tsconfigFor(file, root).catch(noneIfBroken) : undefined
-    const leads = leadsFor(file, root, 'development')
-    const added = tsconfig && /x$/i.test(file) ? importsOfJsx(code, tsconfig) : []
-    const implied = added.map(each => ({ ...each, isStatic: true, isImplied: true }))
-    const all = [...written, ...implied].map(async (each): Promise<Imported> => {
-      const isPath = /^[./]/.test(each.specifier)
-      const lead = isPath || !tsconfig ? undefined : await leads.find(each.specifier)
-      return { ...each, file, leadsTo: lead?.file }
-    })
-    const read = await observeAll(tsconfig?.files ?? [])
-    return { imports: await Promise.all(all), read: [observe(file, snapshot, readAt), ...read] }
+  scripts: readonly SourceFile[],
+  app: AppSettings,
+  project: Project,
+  known: Map<string, ScriptImports>
+): Promise<readonly ScriptImports[]> {
+  const found = await inParallel(scripts, 16, async script => {
+    const last = known.get(script.file)
+    return last && (await hasSameInputs(last)) ? last : importsOf(script, app, project)
   })
-  return { imports: found.flatMap(each => each.imports), read: found.flatMap(each => each.read) }
+  known.clear()
+  for (const [at, { file }] of scripts.entries()) known.set(file, found[at] as ScriptImports)
+  return found
 }
 
-// A source with JSX or types is no JavaScript yet: the lexer finds only some imports of it, or none.
+async function importsOf(
+  script: SourceFile,
+  app: AppSettings,
+  { root, env, isPrecompile, symlinks }: Project
+): Promise<ScriptImports> {
+  const { name, file, directory } = script
+  const source = { ...script, from: 0, path: name, tail: name }
+  const loadPaths = nodeModulesFrom(root)
+  try {
+    const drafted = await draft(
+      { app, source, path: name },
+      { root: directory, dir: directory, symlinks },
+      { loadPaths, env, root, isPrecompile, sourceMap: false }
+    )
+    const references = drafted?.text?.references ?? []
+    const code =
+      references.length > 0 ? String(await readContent(drafted?.content ?? Buffer.of())) : ''
+    const written = importsIn(code)
+    const imports = references.flatMap((each): Imported | readonly [] => {
+      const { kind, path, lead } = each
+      if (kind !== 'import' && kind !== 'dynamic-import') return []
+      const names = written.flatMap(({ specifier, names }) => (specifier === path ? names : []))
+      const to = isBare(each) ? lead?.file : resolve(dirname(file), path)
+      return { file, specifier: path, isStatic: kind === 'import', names, to }
+    })
+    return { imports, inputs: drafted?.inputs ?? (await observeAll([file])) }
+  } catch (error) {
+    // The source itself tells of it.
+    if (!(error instanceof AssetError)) throw error
+    return { imports: [], inputs: await observeAll([file]) }
+  }
+}
+
 const IMPORT =
   /\b(?:import|export)\b(?<clause>[\w$*{}\s,]*?)(?:\bfrom\s*)?(["'])(?<specifier>[^"'\n]+)\2|\bimport\s*\(\s*(["'`])(?<lazy>[^"'`\n]+)\4/g
 
-/** Matches the lines that are comments, where the lexer cannot tell. */
-const COMMENT = /^\s*(?:\/\/|\*)/
-
-/**
- * Leaves out imports of types. Comments are not told apart.
- * @returns with each its line, as far as the import
- */
-export function importsIn(code: string): (Import & { readonly line: string })[] {
-  return Array.from(code.matchAll(IMPORT)).flatMap(({ groups = {}, index }) => {
+/** Comments are not told apart. */
+export function importsIn(code: string): Import[] {
+  return Array.from(code.matchAll(IMPORT), ({ groups = {} }) => {
     const { clause = '', specifier, lazy = '' } = groups
-    if (/^\s*type\b/.test(clause)) return []
-    const line = code.slice(code.lastIndexOf('\n', index) + 1, index)
     const isStatic = specifier !== undefined
-    return { line, specifier: specifier ?? lazy, isStatic, names: namesIn(clause) }
+    return { specifier: specifier ?? lazy, isStatic, names: namesIn(clause) }
   })
 }
 
-/** `{ a, b as c, type D }` -> `['a', 'b']` */
+/** `{ a, b as c }` -> `['a', 'b']` */
 function namesIn(clause: string): string[] {
   const [, list = ''] = /\{([^}]*)\}/.exec(clause) ?? []
-  const names = list.split(',').map(each => /^\s*(?!type\s)([\w$]+)/.exec(each)?.[1])
+  const names = list.split(',').map(each => /^\s*([\w$]+)/.exec(each)?.[1])
   return names.filter(name => name !== undefined && name !== 'default') as string[]
-}
-
-/** A key after a spread is compiled to `createElement`. */
-const SPREAD_KEY = /\{\s*\.\.\.[^<]*?\}[^<]*?\bkey=/
-
-/** The source itself tells of it. */
-function noneIfBroken(error: unknown): undefined {
-  if (errorCode(error) !== 'compile-failed') throw error
-}
-
-const IMPORT_SOURCE = /@jsxImportSource\s+(\S+)/
-const RUNTIME = /@jsxRuntime\s+(\w+)/
-
-/** Returns the imports that compiling JSX adds to a source. */
-function importsOfJsx(code: string, { compilerOptions }: Tsconfig) {
-  const { jsx, jsxImportSource = 'react' } = compilerOptions
-  const [, source = String(jsxImportSource)] = IMPORT_SOURCE.exec(code) ?? []
-  const [, runtime = jsx === 'react-jsx' ? 'automatic' : 'classic'] = RUNTIME.exec(code) ?? []
-  if (runtime !== 'automatic' || !/<[\w>]/.test(code)) return []
-  const functions = { specifier: `${source}/jsx-runtime`, names: ['Fragment', 'jsx', 'jsxs'] }
-  const whole = { specifier: source, names: ['createElement'] }
-  return SPREAD_KEY.test(code) ? [functions, whole] : [functions]
 }

@@ -11,9 +11,12 @@ import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 /** Paths in packages, by the name of the package. */
 export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>
 
+type Named = string | PackageFiles | false
+
 export interface ModuleOptions {
   /**
-   * npm packages for browsers. Default: none.
+   * npm packages for browsers. Default: those that modules of the app import, and package.json has among `dependencies`
+   * or `devDependencies`. Name here what only views and expressions import; `false` leaves out what is not named.
    *
    * A name, or one of a subpath that the package exports, stands for the module `npm/<name>.js`, which Rolldown
    * builds with all that it imports; `importMap()` contains the bare specifiers. An object names files of a package
@@ -25,7 +28,7 @@ export interface ModuleOptions {
    * @example
    * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
    */
-  packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
+  packages?: Named | readonly Named[] | undefined
   /**
    * Precompile joins modules with Rolldown, and leaves out what no module uses of packages. `'packages'`: those of
    * each package; modules of the app stay files of their own. `true`: those of the app as well, into the ones that
@@ -54,13 +57,13 @@ const bundle: Option<boolean | 'packages', unknown> = {
 
 export const MODULES = {
   bundle,
-  packages: appended<string | PackageFiles>(
-    "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }",
-    isPackage
+  packages: appended<Named>(
+    "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }, or false",
+    value => value === false || isPackage(value)
   )
 } satisfies Record<keyof ModuleOptions, Expectation>
 
-type Packages = readonly (string | PackageFiles)[]
+type Packages = readonly Named[]
 
 interface AppModules {
   readonly fingerprint: boolean
@@ -71,17 +74,18 @@ interface AppModules {
 /** It is false for an app whose modules stay as they are. */
 export const modeOf = ({ fingerprint, bundle }: AppModules) => fingerprint && bundle
 
-/** True for an app that has more of packages than files. */
+/** True for an app whose options name more of packages than files. */
 export const hasModules = ({ packages }: { readonly packages: Packages }) =>
   packages.some(each => typeof each === 'string')
 
-/** Tells whether modules are joined: by default they are where there are packages. */
-export const isJoined = (app: AppModules) =>
-  modeOf(app) === true || (modeOf(app) === 'packages' && hasModules(app))
+/** True for an app that gets the packages that its modules import. */
+export const isFree = ({ packages }: { readonly packages: Packages }) => !packages.includes(false)
 
 /** The packages that an app has, each once. */
 export function namesOf({ packages }: { readonly packages: Packages }) {
-  const names = packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each)))
+  const names = packages.flatMap(each =>
+    typeof each === 'string' ? each : Object.keys(each || {})
+  )
   return [...new Set(names)]
 }
 

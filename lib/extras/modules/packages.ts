@@ -9,7 +9,9 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
-import { isPackage } from './options.ts'
+import { dependencyAmong } from '../../publishing/compilers/leads.ts'
+import { isFree, isPackage } from './options.ts'
+import { hasRolldown } from './rolldown.ts'
 
 export interface Package {
   /** The name under which it is installed: the one in its package.json may be another's. */
@@ -53,6 +55,7 @@ export class Packages {
   /** The names of packages outside of any `node_modules`, by directory: those of a workspace. */
   readonly #linked = new Map<string, string>()
   readonly #real: Record<string, Promise<string | undefined>> = {}
+  readonly #found: Record<string, Promise<string | undefined>> = {}
 
   constructor(root: string) {
     this.#root = root
@@ -76,6 +79,13 @@ export class Packages {
     const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
     const what = `${importer} names the package ${name}, which is not installed`
     throw unusable(`${what}: ${hint} npm install ${name}`)
+  }
+
+  /** Tells whether a package.json above a script has a package among its dependencies. */
+  async isDependency(name: string, script: string): Promise<boolean> {
+    const key = JSON.stringify([name, dirname(script)])
+    const found = (this.#found[key] ??= dependencyAmong([name], script, this.#root, this.looked))
+    return (await found) !== undefined
   }
 
   /** A package that is installed later is noticed. */
@@ -201,7 +211,9 @@ export async function adviceOn(
 ): Promise<string | undefined> {
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
   const [name, subpath] = splitSpecifier(specifier)
-  const publish = `set packages: ['${specifier}']`
+  const install = `run npm install ${name}`
+  const build = (await hasRolldown(root)) ? install : 'run npm install --save-dev rolldown'
+  const publish = isFree({ packages }) ? build : `set packages: ['${specifier}']`
   const folders = nodeModulesFrom(root)
   const found = await Promise.all(folders.map(each => statOf(join(each, name, 'package.json'))))
   if (found.some(Boolean)) return publish
@@ -211,5 +223,5 @@ export async function adviceOn(
   const near = nearest(specifier, listed) ?? (await nearestInstalled(name, folders))
   // The hint comes first, since a mistyped name may belong to somebody else's package.
   const hint = near === undefined ? '' : `did you mean '${near}'? If not, `
-  return `${hint}run npm install ${name} and ${publish}`
+  return `${hint}${[...new Set([install, publish])].join(' and ')}`
 }

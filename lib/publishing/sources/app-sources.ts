@@ -100,8 +100,6 @@ export class AppSources {
   /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
   async isMeant(specifier: string, importer: string): Promise<boolean> {
     try {
-      if ((await this.named(specifier, importer)) !== undefined) return true
-      await Promise.all(this.lists.map(each => each.verify()))
       return (await this.named(specifier, importer)) !== undefined
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
@@ -117,10 +115,10 @@ export class AppSources {
     const named = this.#snapshot.listed.has(name) && choice.source ? [choice.source] : []
     const tailed = this.#snapshot.tailed.get(name) ?? []
     const all = [...named, ...rivals, ...shadowed, ...tailed]
-    const directories = [...this.directories, ...this.lists.map(({ place }) => place)]
-    const candidates = directories.map((directory, at) => {
+    const lists = this.lists.map(({ place, files }) => (files.length > 0 ? place : undefined))
+    const candidates = [...this.directories, ...lists].flatMap((directory, at) => {
       const found = all.filter(({ from }) => from === at).map(({ path }) => path)
-      return { directory, found: [...new Set(found)] }
+      return directory === undefined ? [] : { directory, found: [...new Set(found)] }
     })
     return { ...choice, candidates }
   }

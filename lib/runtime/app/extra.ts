@@ -205,7 +205,7 @@ export interface Watch {
  */
 export type MakeSourceList = (
   app: AppSettings,
-  own: () => Promise<readonly Pick<SourceFile, 'name' | 'file'>[]>
+  own: () => Promise<readonly SourceFile[]>
 ) => SourceList | undefined
 
 /** Sources of one app that are outside of its directories, under names of their own. */

@@ -15,7 +15,7 @@ import { APP, makePage, mapIn, modulePkg, pkg, TIP } from './package-files.ts'
 import { ONE_BY_ONE } from '../../support/as-written.ts'
 
 /** Rolldown has a chunk of helpers of its own. */
-const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime-')
+const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime')
 
 const PRELOADED = /href="\/assets\/(\S+)" rel="modulepreload"/g
 
@@ -248,30 +248,114 @@ test('one of two apps may have packages, and a mistyped entry of its import map 
 })
 
 const ADVICE: Readonly<Record<string, string>> = {
-  lit: "does not find it: set packages: ['lit'], or name",
-  'lit/html.js': "does not find it: set packages: ['lit/html.js'], or name",
-  tpi: "did you mean 'tip'? If not, run npm install tpi and set packages: ['tpi'], or name",
-  tup: "did you mean 'tip'? If not, run npm install tup and",
-  lot: "did you mean 'lit'? If not, run npm install lot and",
-  '@a/b/c': "does not find it: run npm install @a/b and set packages: ['@a/b/c'], or name",
+  lit: 'does not find it: run npm install lit, or name',
+  'lit/html.js': 'does not find it: run npm install lit, or name',
+  tpi: "did you mean 'tip'? If not, run npm install tpi, or name",
+  tup: "did you mean 'tip'? If not, run npm install tup, or",
+  lot: "did you mean 'lit'? If not, run npm install lot, or",
+  '@a/b/c': 'does not find it: run npm install @a/b, or name',
   'src/dial.js': "does not find it: name an asset or a URL in imports: { 'src/dial.js': … }",
   '~/dial': "does not find it: name an asset or a URL in imports: { '~/dial': … }",
   path: "'path', a module of Node, which browsers do not have: name"
 }
+/** The advice where `packages` has `false`. */
+const NAMED: typeof ADVICE = {
+  'lit/html.js': "does not find it: set packages: ['lit/html.js'], or name",
+  tpi: "If not, run npm install tpi and set packages: ['tpi'], or name"
+}
 
-test('an import that the option packages does not name says how to publish it, or what is meant', async t => {
+test('an import that is of no dependency says how to publish it, or what is meant', async t => {
   const code = Object.keys(ADVICE).map(specifier => `import '${specifier}'`)
   const lit = modulePkg('lit', 'export const html = 1')
   const files = { ...TIP, ...lit, ...pkg('tap', {}), 'app.js': code.join('\n') }
-  const root = makeProject(t, placed(files))
-  const error = await t.throwsAsync(run({ root, packages: ['tip'] }), { code: 'precompile-failed' })
-  const site = await makeSite(t, {}, { root, packages: ['tip'] })
-  await site.ask('/assets/app.js')
-  for (const [specifier, told] of Object.entries(ADVICE)) {
-    t.true(error.message.includes(told), error.message)
-    const warnings = warningsAbout(`imports '${specifier}'`)
-    t.is(warnings.filter(each => each.includes(told)).length, 1, specifier)
+  for (const [packages, advice] of [
+    [['tip'], ADVICE],
+    [['tip', false], NAMED]
+  ] as const) {
+    const root = makeProject(t, placed(files))
+    const error = await t.throwsAsync(run({ root, packages }), { code: 'precompile-failed' })
+    const site = await makeSite(t, {}, { root, packages })
+    await site.ask('/assets/app.js')
+    for (const [specifier, told] of Object.entries(advice)) {
+      t.true(error.message.includes(told), error.message)
+      const warnings = warningsAbout(`imports '${specifier}'`)
+      t.is(warnings.filter(each => each.includes(told)).length, 1, specifier)
+    }
   }
+})
+
+const dependencies = (...names: string[]) =>
+  JSON.stringify({ dependencies: Object.fromEntries(names.map(name => [name, '1'])) })
+const AUTOMATIC = {
+  ...TIP,
+  ...modulePkg('later', 'export const later = 7'),
+  ...modulePkg('node-only', "import 'node:fs'"),
+  ...modulePkg('unused', 'export {}'),
+  '/package.json': dependencies('tip', 'later', 'node-only', 'unused'),
+  'javascripts/app.ts': [
+    "import { base } from 'tip'",
+    "import type { A } from 'node-only'",
+    "import { B } from 'node-only'",
+    "// import 'unused'",
+    "const text: A | B = `import 'unused'` as A",
+    "console.log(base, text, import('./part'))"
+  ].join('\n'),
+  'javascripts/part.js': "import { more } from 'tip/more'; console.log(more)"
+}
+
+test('a dependency that a module imports is published without a name, in each mode, and nothing else', async t => {
+  const page = await makePage(t, AUTOMATIC, {})
+  t.deepEqual(await page.imports(), {
+    tip: '/assets/npm/tip.js',
+    'tip/more': '/assets/npm/tip/more.js'
+  })
+  t.regex(
+    (await page.ask('/assets/app.js')).text,
+    /^import \{ base \} from "\/assets\/npm\/tip\.js"/
+  )
+  t.is((await page.load('tip'))['base'], 1)
+  for (const bundle of [undefined, true, false] as const) {
+    const root = makeProject(t, placed(AUTOMATIC))
+    const { warnings } = await run({ root, bundle })
+    t.deepEqual(warnings, [])
+    const { assets } = readManifest(root)
+    const names = Object.keys(assets)
+      .filter(path => /npm|joined/.test(path))
+      .filter(isNoRuntime)
+    t.true(names.length > 0 && names.every(path => /tip|\/-\/esm-/.test(path)), names.join())
+  }
+})
+
+test('a dependency is in the next page once it is imported, and one that is not installed says so', async t => {
+  const page = await makePage(
+    t,
+    { ...AUTOMATIC, 'javascripts/app.ts': '', 'javascripts/part.js': '' },
+    {}
+  )
+  t.is((await page.ask('/')).text, '')
+  page.write('javascripts/part.js', "import { later } from 'later'; console.log(later)")
+  t.regex((await page.ask('/assets/part.js')).text, /from "\/assets\/npm\/later\.js"/)
+  t.deepEqual(await page.imports(), { later: '/assets/npm/later.js' })
+  page.write('/package.json', dependencies('later', 'gone'))
+  page.write('javascripts/part.js', "import 'gone'")
+  t.is((await page.ask('/')).status, 500)
+  const told = 'names the package gone, which is not installed: run npm install gone'
+  t.is(page.errors.at(-1)?.message, `apps/web/assets/javascripts/part.js ${told}`)
+  writeFiles(
+    page.root,
+    Object.fromEntries(
+      Object.entries(modulePkg('gone', 'export {}')).map(([path, text]) => [path.slice(1), text])
+    )
+  )
+  t.deepEqual(await page.imports(), { gone: '/assets/npm/gone.js' })
+})
+
+test('packages: false leaves a dependency out', async t => {
+  const site = await makePage(t, AUTOMATIC, { packages: false })
+  t.is((await site.ask('/')).text, '')
+  await site.ask('/assets/app.js')
+  const [warning = ''] = warningsAbout("app.ts:1:22 imports 'tip'")
+  t.true(warning.includes("set packages: ['tip']"), warning)
 })
 
 test('a value that names no packages is an error at start, with what the option must be', t => {

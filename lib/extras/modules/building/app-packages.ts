@@ -2,12 +2,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { dirname, join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
+import { reasonOf } from '../../../runtime/errors.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { isAbsoluteUrl } from '../../../runtime/settings/table.ts'
+import { candidatesFor } from '../../../publishing/compilers/leads.ts'
 import {
   hasSameInputs,
   observeAll,
@@ -15,38 +17,45 @@ import {
   type Made,
   type Observation
 } from '../../../publishing/sources/observation.ts'
-import { importedBy, type Imported, type OwnScript } from '../imports.ts'
-import { hasModules, isJoined } from '../options.ts'
+import { importedBy, type Imported, type ScriptImports } from '../imports.ts'
+import { hasModules, isFree, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
-import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
+import { hasRolldown, loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import { readPackages, specifiersOf, type Listed } from './build.ts'
 import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
 
 /** @throws AssetError where Rolldown is needed and not there */
 export async function packagesOf(project: Project): Promise<MakeSourceList> {
-  requireFolders(OPTION)
-  if (project.apps.some(hasModules)) await rolldownVersion(OPTION, project.root)
-  return (app, own) => (app.packages.length > 0 ? new AppPackages(app, project, own) : undefined)
+  const { apps, root } = project
+  if (apps.some(isNamed)) requireFolders(OPTION)
+  if (apps.some(hasModules)) await rolldownVersion(OPTION, root)
+  const isBuilt = await hasRolldown(root)
+  return (app, own) =>
+    isNamed(app) || (isBuilt && isFree(app)) ? new AppPackages(app, project, own) : undefined
 }
+
+const isNamed = ({ packages }: AppSettings) => packages.some(Boolean)
 
 class AppPackages implements SourceList {
   readonly place = 'node_modules'
   version = 0
-  digest = ''
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
   readonly #project: Project
   /** Lists the sources of the app itself: its scripts import from packages. */
-  readonly #own: () => Promise<readonly OwnScript[]>
+  readonly #own: () => Promise<readonly SourceFile[]>
   readonly #made = new Remembered(() => this.#list())
-  #scripts: readonly OwnScript[] = []
+  readonly #imports = new Map<string, ScriptImports>()
+  #scripts: readonly SourceFile[] = []
   #kept: builds.KeptBuild | undefined
   #listed: Listed | undefined
+  #isQuiet = false
+  #digest = ''
   #failure: unknown
 
-  constructor(app: AppSettings, project: Project, own: () => Promise<readonly OwnScript[]>) {
+  constructor(app: AppSettings, project: Project, own: () => Promise<readonly SourceFile[]>) {
     this.#app = app
     this.#project = project
     this.#own = own
@@ -56,6 +65,11 @@ class AppPackages implements SourceList {
     return name.startsWith(FOLDER)
   }
 
+  /** Pages that were written before a failure are written again. */
+  get digest(): string {
+    return this.#failure === undefined ? this.#digest : reasonOf(this.#failure)
+  }
+
   get imports() {
     if (this.#failure !== undefined) throw this.#failure
     return this.#listed?.imports
@@ -63,8 +77,7 @@ class AppPackages implements SourceList {
 
   /** Everything from which the list was made is compared by a stat. */
   readonly verify = oneAtATime(async () => {
-    const own = (await this.#own()).filter(({ name }) => /\.m?js$/i.test(name))
-    const scripts = own.map(({ name, file }) => ({ name, file }))
+    const scripts = (await this.#own()).filter(({ name }) => /\.m?js$/i.test(name))
     if (!isDeepStrictEqual(scripts, this.#scripts)) this.#made.forget()
     this.#scripts = scripts
     try {
@@ -82,7 +95,7 @@ class AppPackages implements SourceList {
     if (!isDeepStrictEqual(files, this.files)) this.version++
     this.#listed = listed
     this.files = files
-    this.digest = digestOf(JSON.stringify([...imports.names, ...imports.links]))
+    this.#digest = digestOf(JSON.stringify([...imports.names, ...imports.links]))
   }
 
   async #list(): Promise<Made<Listed>> {
@@ -99,10 +112,16 @@ class AppPackages implements SourceList {
 
   /** @param inputs gets that on which the list depends, or the failure of making it */
   async #listFrom(packages: Packages, inputs: Observation[]): Promise<Listed> {
-    const { root } = this.#project
-    const { imports, read } = await importedBy(this.#scripts, root)
-    inputs.push(...read)
-    const wanted = wantedBy(this.#app, this.#project, imports)
+    const found = await importedBy(this.#scripts, this.#app, this.#project, this.#imports)
+    const imports = found.flatMap(each => each.imports)
+    // Nothing is looked at again for an app without packages, until a module asks for one.
+    if (!isNamed(this.#app) && imports.every(({ to }) => to !== undefined)) {
+      this.#isQuiet = true
+      return NONE
+    }
+    this.#isQuiet = false
+    inputs.push(...found.flatMap(each => each.inputs))
+    const wanted = await wantedBy(this.#app, this.#project, imports, packages)
     const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, inputs)
     const named = await namedFiles(this.#app.packages, packages, inputs)
     const all = new Map([...named, ...listed.files].map(each => [each.name, each]))
@@ -115,7 +134,7 @@ class AppPackages implements SourceList {
   async #modules(wanted: Wanted, inputs: Observation[]): Promise<Listed> {
     const { root } = wanted
     // These are joined with the modules of the app.
-    if (isPrecompiled(this.#app, this.#project) && isJoined(this.#app))
+    if (isPrecompiled(this.#app, this.#project) && modeOf(this.#app) !== false)
       return readPackages(await loadRolldown(OPTION, root), wanted)
     const versions = [process.env.PACKAGE_VERSION, await rolldownVersion(OPTION, root)]
     const key = JSON.stringify([versions, namedIn(this.#app), wanted.mapped])
@@ -142,9 +161,16 @@ class AppPackages implements SourceList {
   }
 
   async named(specifier: string, importer: string) {
-    if (!this.#listed) await this.verify()
-    const { inside, imports } = this.#listed ?? NONE
-    return inside.get(importer)?.get(specifier) ?? imports.names.get(specifier)
+    const known = () => {
+      const { inside, imports } = this.#listed ?? NONE
+      return inside.get(importer)?.get(specifier) ?? imports.names.get(specifier)
+    }
+    // A view names more than packages, and a package imports what is known.
+    const isAsked = importer !== '' && !this.owns(importer)
+    if (this.#listed && (known() !== undefined || !isAsked)) return known()
+    if (this.#isQuiet) this.#made.forget()
+    await this.verify()
+    return known()
   }
 }
 
@@ -160,17 +186,25 @@ const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
 
 const namedIn = ({ packages }: AppSettings) => packages.filter(each => typeof each === 'string')
 
-/** The specifiers that the option names, and those of its packages that scripts of the app import. */
-function wantedBy(app: AppSettings, project: Project, imports: readonly Imported[]): Wanted {
+/** The specifiers that the option names, and those of its packages, and of dependencies, that scripts of the app import. */
+async function wantedBy(
+  app: AppSettings,
+  project: Project,
+  imports: readonly Imported[],
+  installed: Packages
+): Promise<Wanted> {
   const { root, env } = project
   const isProduction = isPrecompiled(app, project) || !['development', 'test'].includes(env)
   const given = namedIn(app)
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
   const none: Import = { importer: OPTION, names: [] }
   const specifiers = new Map(given.map(each => [each, none]))
-  for (const { specifier, file, names, isImplied } of imports) {
-    const isWanted = packages.has(splitSpecifier(specifier)[0]) || (isImplied && given.length > 0)
-    if (!isWanted || app.imports.has(specifier)) continue
+  for (const { specifier, file, names, to } of imports) {
+    if (to !== undefined || app.imports.has(specifier) || !isPackage(specifier)) continue
+    const [name] = splitSpecifier(specifier)
+    const isImplied = given.length > 0 && specifier.endsWith('/jsx-runtime')
+    const isDependency = async () => isFree(app) && installed.isDependency(name, file)
+    if (!packages.has(name) && !isImplied && !(await isDependency())) continue
     const known = specifiers.get(specifier) ?? { importer: pathFrom(root, file), names: [] }
     const all = new Set([...known.names, ...names])
     specifiers.set(specifier, { ...known, names: [...all].toSorted() })
@@ -186,16 +220,16 @@ function wantedBy(app: AppSettings, project: Project, imports: readonly Imported
 /** Returns the static imports of the app's scripts, by the names of the scripts. */
 function linksOf(
   imports: readonly Imported[],
-  scripts: readonly OwnScript[],
+  scripts: readonly SourceFile[],
   names: ReadonlyMap<string, string>
 ): ReadonlyMap<string, readonly string[]> {
   const byFile = new Map(scripts.map(({ name, file }) => [file, name]))
   const links = new Map(scripts.map(({ name }) => [name, new Array<string>()]))
-  for (const { file, specifier, leadsTo = '' } of imports.filter(({ isStatic }) => isStatic)) {
+  for (const { file, specifier, to: path } of imports.filter(({ isStatic }) => isStatic)) {
     const from = byFile.get(file) ?? ''
-    const to = specifier.startsWith('.')
-      ? (byFile.get(join(dirname(file), specifier)) ?? posix.join(posix.dirname(from), specifier))
-      : (names.get(specifier) ?? byFile.get(leadsTo))
+    const candidate = path && candidatesFor([path]).find(each => byFile.has(each))
+    const byUrl = specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier) : undefined
+    const to = byFile.get(candidate ?? '') ?? byUrl ?? names.get(specifier)
     if (to !== undefined && !isAbsoluteUrl(to)) links.get(from)?.push(to)
   }
   return links

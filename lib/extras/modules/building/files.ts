@@ -9,8 +9,8 @@ import type { AssetError } from '../../../runtime/errors.ts'
 import { isBare, loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { findReferences, type Reference } from '../../../publishing/references/references.ts'
 import type { SourceFile } from '../../../runtime/app/extra.ts'
+import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { decodeIfValid, isCanonicalBelow } from '../../../runtime/urls/spelling.ts'
-import type { PackageFiles } from '../options.ts'
 import { allOf, DOTTED, OPTION, unusable, type Package, type Packages } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 
@@ -21,13 +21,13 @@ const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'j
  * @throws AssetError for those that are not there, and for what their package does not have
  */
 export async function namedFiles(
-  given: readonly (string | PackageFiles)[],
+  given: AppSettings['packages'],
   packages: Packages,
   read: Observation[]
 ): Promise<readonly SourceFile[]> {
   const found = new Map<string, SourceFile>()
   const problems = new Array<AssetError>()
-  const records = given.filter(each => typeof each !== 'string')
+  const records = given.filter(each => typeof each === 'object')
   for (const [name, paths] of records.flatMap(entriesGiven)) {
     const of = await packages.installed(name, OPTION)
     for (const path of [paths].flat()) {

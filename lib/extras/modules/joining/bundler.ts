@@ -13,7 +13,7 @@ import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
 import { referenceErrors } from '../../../publishing/rendering/errors.ts'
 import { brokenMap } from '../../../publishing/rendering/source-map.ts'
 import type { Sources } from '../../../publishing/sources/sources.ts'
-import { isJoined, modeOf } from '../options.ts'
+import { modeOf } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { join, type Joining, type Made } from './join.ts'
 import { planOf } from './plan.ts'
@@ -38,6 +38,10 @@ export async function makeBundler(
       ? transforms.flatMap(each => each.targetOf?.(app) ?? [])
       : undefined
   const [modules, files] = [new Array<Script>(), new Array<Made>()]
+  const hasPackages = (app: AppSettings) =>
+    sources.of(app).lists.some(({ files }) => files.some(({ specifiers }) => specifiers))
+  const isJoined = (app: AppSettings) =>
+    modeOf(app) === true || (modeOf(app) === 'packages' && hasPackages(app))
   return {
     takes: app => isReady && isJoined(app),
     async join(nodes, mentions) {
