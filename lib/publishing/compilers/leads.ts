@@ -94,7 +94,7 @@ const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
 
 async function ledBy(directory: string, targets: readonly string[]): Promise<Lead> {
   const by = 'imports of package.json'
-  const [other] = targets.filter(target => !target.startsWith('.'))
+  const other = targets.find(target => !target.startsWith('.'))
   const paths = targets
     .map(target => join(directory, target))
     .filter(path => isInside(directory, path))

@@ -15,18 +15,14 @@ import {
   type FileObservation,
   type Observation
 } from '../sources/observation.ts'
-import { compilersFor } from '../compilers/built-in.ts'
 import type { ConfiguredOutput } from '../compilers/compiler.ts'
 import { leadsFor, type Leads } from '../compilers/leads.ts'
 import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
-import { withDot } from '../../runtime/files/paths.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
-import type { AppSettings } from '../../runtime/settings/apps.ts'
 import type { Source, Sourced } from '../sources/snapshot.ts'
 import { isBare, loadModuleLexer, isRefused } from '../references/modules.ts'
 import {
   findReferences,
-  isInModule,
   mayBeAsset,
   replaceReferences,
   type Reference,

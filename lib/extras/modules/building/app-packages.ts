@@ -1,6 +1,6 @@
 // Lists the files of packages that an app publishes: those of a build, and those that the option names.
 import { isDeepStrictEqual } from 'node:util'
-import { dirname, join, posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { reasonOf } from '../../../runtime/errors.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
