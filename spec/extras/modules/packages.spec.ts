@@ -351,11 +351,12 @@ test('a dependency is in the next page once it is imported, and one that is not 
 })
 
 test('packages: false leaves a dependency out', async t => {
-  const site = await makePage(t, AUTOMATIC, { packages: false })
+  const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
+  const site = await makePage(t, files, { packages: false })
   t.is((await site.ask('/')).text, '')
   await site.ask('/assets/app.js')
-  const [warning = ''] = warningsAbout("app.ts:1:22 imports 'tip'")
-  t.true(warning.includes("set packages: ['tip']"), warning)
+  const [warning = ''] = warningsAbout("app.ts:2:8 imports 'later'")
+  t.true(warning.includes("set packages: ['later']"), warning)
 })
 
 test('a value that names no packages is an error at start, with what the option must be', t => {
