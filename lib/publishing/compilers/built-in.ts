@@ -7,6 +7,7 @@ import type * as Sass from 'sass'
 import { memoized } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { errorCode, statOf } from '../../runtime/files/disk.ts'
+import { isDenied } from '../../runtime/files/refusals.ts'
 import { withDot } from '../../runtime/files/paths.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../../runtime/settings/options.ts'
 import { nodeModulesFrom, rootFor } from './compiler.ts'
@@ -147,7 +148,10 @@ export async function findPeer(names: readonly string[], from: string) {
  */
 async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
   for (const folder of nodeModulesFrom(base)) {
-    if (await statOf(join(folder, name, 'package.json'))) return true
+    const found = statOf(join(folder, name, 'package.json'))
+    // Node's permission model may deny the folders above the project.
+    if (await found.catch(error => (isDenied(error) ? undefined : Promise.reject(error))))
+      return true
   }
   // Yarn's Plug'n'Play resolves packages without `node_modules`.
   if (process.versions['pnp'] === undefined) return false

@@ -65,7 +65,7 @@ const warn = warnOnce()
 // The last one comes from Node's permission model.
 const DENIED = new Set(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'])
 
-function isDenied(error: unknown): boolean {
+export function isDenied(error: unknown): boolean {
   return DENIED.has(errorCode(error) ?? '')
 }
 
