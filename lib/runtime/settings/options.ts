@@ -53,7 +53,7 @@ export interface LayeredOptions extends LayeredExtras {
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
    * The reaction to a reference to an asset that does not exist, and to an import of a bare specifier that nothing
-   * maps. Default: `warn`; in precompile `error`, which publishes nothing.
+   * maps. Default: `error` in `development`, where the page shows it, and in precompile, which publishes nothing; else `warn`.
    */
   missing?: 'ignore' | 'warn' | 'error' | undefined
   /**

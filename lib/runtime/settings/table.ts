@@ -73,8 +73,8 @@ export const LAYERED = {
       "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }",
     holds: value => isRecord(value) && entriesGiven(value).every(isImport)
   },
-  missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
-    isPrecompile ? 'error' : 'warn'
+  missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ env, isPrecompile }: Situation) =>
+    isPrecompile || env === 'development' ? 'error' : 'warn'
   ),
   sourceMaps: withDefault(sourceMaps, 'hidden')
 } satisfies Record<keyof LayeredOptions, Expectation>

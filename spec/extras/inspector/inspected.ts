@@ -21,6 +21,7 @@ export const FILES: Files = {
 
 export const makeInspected = (t: ExecutionContext, files = FILES, options: SiteOptions = {}) =>
   makeSite(t, files, {
+    missing: 'warn',
     ...(files['/more/css/admin/menu.css'] && { sources: '../../more' }),
     ...options
   })

@@ -274,7 +274,7 @@ test('an import that is of no dependency says how to publish it, or what is mean
   ] as const) {
     const root = makeProject(t, placed(files))
     const error = await t.throwsAsync(run({ root, packages }), { code: 'precompile-failed' })
-    const site = await makeSite(t, {}, { root, packages })
+    const site = await makeSite(t, {}, { root, packages, missing: 'warn' })
     await site.ask('/assets/app.js')
     for (const [specifier, told] of Object.entries(advice)) {
       t.true(error.message.includes(told), error.message)
@@ -352,7 +352,7 @@ test('a dependency is in the next page once it is imported, and one that is not 
 
 test('packages: false leaves a dependency out', async t => {
   const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
-  const site = await makePage(t, files, { packages: false })
+  const site = await makePage(t, files, { packages: false, missing: 'warn' })
   t.is((await site.ask('/')).text, '')
   await site.ask('/assets/app.js')
   const [warning = ''] = warningsAbout("app.ts:2:8 imports 'later'")

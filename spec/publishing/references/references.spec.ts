@@ -125,13 +125,14 @@ for (const [what, piece, before = '', after = ''] of [
 }
 
 test('a missing reference is a warning, once, with its place in the file where it was written', async t => {
-  const site = await makeSite(t, {
+  const files = {
     'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png) url(data:x)\n}',
     'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
     'css/_part.scss': '// not placed.png2\na {\n  b: url(images/placed.png);\n}',
     'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }',
     'js/placed.js': '//# sourceMappingURL=placed.js.map'
-  })
+  }
+  const site = await makeSite(t, files, { missing: 'warn' })
   for (const name of ['plain.css', 'sheet.css', 'sheet2.css', 'placed.js', 'plain.css']) {
     await site.ask(`/assets/${name}`)
     site.write('css/plain.css', `${site.read('css/plain.css')} `)
@@ -149,7 +150,11 @@ test('a missing reference is a warning, once, with its place in the file where i
 test('a reference to what stayed in public, where the stylesheet was, is told how to reach it', async t => {
   const css = '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }'
   const stayed = { '/public/css/stayed.css': '', '/public/images/stayed.png': '' }
-  const site = await makeSite(t, { 'css/moved.css': css, ...stayed }, { base: '/shop' })
+  const site = await makeSite(
+    t,
+    { 'css/moved.css': css, ...stayed },
+    { base: '/shop', missing: 'warn' }
+  )
   await site.ask('/assets/moved.css')
   const warning = (place: string, path: string, at: string) =>
     `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is no ` +

@@ -194,8 +194,8 @@ for (const mode of MODES) {
   })
 }
 
-test('an import that nothing maps is logged in development, once, with its place and what to do', async t => {
-  const site = await makeSite(t, { 'javascripts/other.js': '' })
+test('with missing: warn an import that nothing maps is logged once, with its place and what to do', async t => {
+  const site = await makeSite(t, { 'javascripts/other.js': '' }, { missing: 'warn' })
   const lost = 'which no option maps, so a browser does not find it'
   for (const [at, [source, told]] of Object.entries({
     "import { html } from 'lit'": `1:22 imports 'lit', ${lost}`,
@@ -323,7 +323,7 @@ test('an import that browsers refuse for its type is reported with its place and
   t.deepEqual(await problemsOf(t, root), fatal)
   const { warnings } = await run({ root, missing: 'warn' })
   t.deepEqual(warnings.filter(each => each.includes('refuse')).toSorted(), told.toSorted())
-  const site = await makeSite(t, {}, { root })
+  const site = await makeSite(t, {}, { root, missing: 'warn' })
   for (const name of ['app.js', 'typed.js']) await site.ask(`/assets/${name}`)
   const logged = warningsAbout('which browsers refuse').map(each => each.replace(/^koa-\S+ /, ''))
   t.deepEqual(logged.toSorted(), told.toSorted())

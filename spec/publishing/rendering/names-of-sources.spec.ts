@@ -34,9 +34,9 @@ test('a source that is not there is an error in development as in precompile, wi
     other: /other\.ts:1:9 refers to \.\/money\.tsx, which .*: did you mean '\.\/money\.ts'\?$/m,
     lost: /lost\.ts:2:9 refers to \.\/nothing\.mts, which was not found$/m
   }
-  const site = await makeSite(t, files, { missing: 'error' })
+  const site = await makeSite(t, files)
   const root = makeProject(t, placed(files))
-  const { message } = await t.throwsAsync(run({ root, missing: 'error' }))
+  const { message } = await t.throwsAsync(run({ root }))
   for (const [name, expected] of Object.entries(told)) {
     t.is((await site.ask(`/assets/${name}.js`)).status, 500)
     t.regex(site.errors.at(-1)?.message ?? '', expected)
