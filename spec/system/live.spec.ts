@@ -290,6 +290,20 @@ testInEach(
   }
 )
 
+testInEach(
+  'an import that leads nowhere is shown over the page, which stays',
+  async (t, launch) => {
+    const { site, page } = await open(t, launch)
+    site.write('javascripts/lib.js', "import './answr.js'\nexport const answer = 2\n")
+    await shows(page, `${OVERLAY} !== ''`, true)
+    const text = await page.evaluate<string>(OVERLAY)
+    t.regex(text, /javascripts\/lib\.js:1:8 refers to \.\/answr\.js, which was not found/)
+    await isSamePage(t, page)
+    site.write('javascripts/lib.js', 'export const answer = 3\n')
+    await shows(page, 'globalThis.answer', 3)
+  }
+)
+
 testInEach('a server that is killed and started again reloads the page once', async (t, launch) => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const one = await startProcess(t, '../extras/live/live-site.ts', root)

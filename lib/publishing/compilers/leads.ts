@@ -117,7 +117,8 @@ async function jsonIn(directory: string, looked: Set<string>) {
 }
 
 /**
- * Returns the first of several packages that a package.json above a source has among its dependencies.
+ * Returns the first of several packages that a package.json above a source, or above the project for a source in
+ * `node_modules`, has among its dependencies.
  * @param root the project directory: the nearest package.json from there upwards is the last
  * @param looked gets the absolute paths of the files that were looked for
  */
@@ -127,7 +128,8 @@ export async function dependencyAmong(
   root: string,
   looked: Set<string>
 ): Promise<string | undefined> {
-  for (const folder of nodeModulesFrom(dirname(source)).map(dirname)) {
+  const from = source.includes(PACKAGES) ? root : dirname(source)
+  for (const folder of nodeModulesFrom(from).map(dirname)) {
     const found = await jsonIn(folder, looked)
     const json = isRecord(found?.json) ? found.json : {}
     const lists = [json['dependencies'], json['devDependencies']].filter(isRecord)

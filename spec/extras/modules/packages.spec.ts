@@ -350,6 +350,21 @@ test('a dependency is in the next page once it is imported, and one that is not 
   t.deepEqual(await page.imports(), { gone: '/assets/npm/gone.js' })
 })
 
+test('a source directory in a package has the dependencies of the project, not those of its author', async t => {
+  const kit = pkg('kit', { devDependencies: { later: '1', gone: '1' } })
+  const files = {
+    ...AUTOMATIC,
+    '/package.json': dependencies('tip'),
+    ...kit,
+    '/node_modules/kit/dist/kit.js': "import 'later'; import 'gone'"
+  }
+  const page = await makePage(t, files, { sources: '../../node_modules/kit/dist', missing: 'warn' })
+  t.deepEqual(Object.keys(await page.imports()), ['tip', 'tip/more'])
+  t.is((await page.ask('/assets/kit.js')).status, 200)
+  page.write('/package.json', dependencies('tip', 'later'))
+  t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
+})
+
 test('packages: false leaves a dependency out', async t => {
   const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
   const site = await makePage(t, files, { packages: false, missing: 'warn' })
