@@ -35,7 +35,8 @@ export function validatorsOf({ res, response }: Context): Validators {
 
 // The tag is weak, because an upstream middleware may compress the content.
 function etagOfContent({ status, body, method }: Context, state: RequestState) {
-  const content = status === 200 ? contentOf(body) : undefined
+  if (status !== 200) return undefined
+  const content = contentOf(body)
   state.serialized = body
   // A route may leave out the content for HEAD, whose ETag is that of GET.
   return content === undefined || (method === 'HEAD' && content.length === 0)

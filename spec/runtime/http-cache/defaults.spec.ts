@@ -192,6 +192,21 @@ test('a default and autoEtag together make the JSON of a body once more than Koa
   }
 })
 
+test('a default is private for JSON with a cookie that has no ETag, as a 203 with autoEtag', async t => {
+  for (const status of [200, 203]) {
+    const route: Middleware = ctx => {
+      ctx.body = { toJSON: () => [ctx.cookies.get('name')] }
+      ctx.status = status
+    }
+    const site = await open(
+      t,
+      new Koa().use(koaHttpCache({ ...PUBLIC, autoEtag: true })).use(route)
+    )
+    const { headers, body } = await site.get({ cookie: 'name=Ann' })
+    t.deepEqual([body, headers['cache-control']], ['["Ann"]', 'private, no-cache'], `${status}`)
+  }
+})
+
 test('behind two koaHttpCache a default is private for a body that reads a cookie since its ETag was made', async t => {
   const app = new Koa().use(koaHttpCache(PUBLIC)).use(async (ctx, next) => {
     await next()
