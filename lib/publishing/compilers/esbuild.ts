@@ -13,8 +13,8 @@ export { loadReader as loadBeforehand } from './tsconfig.ts'
 
 /** Where no setting says what JSX means, the one of these does that package.json has among its dependencies. */
 const RUNTIMES = ['react', 'preact']
-/** With another comment, `@jsxImportSource`, JSX is that of a runtime as well. */
-const PRAGMA = /@jsx(?:Runtime)?\s/
+/** With another comment, `@jsxImportSource`, JSX is that of a runtime as well. React may come by the option `imports`. */
+const PRAGMA = /@jsx(?:Runtime)?\s|\bimport\s+(?:\*\s*as\s+)?React\b/
 const UNBOUND =
   'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
 

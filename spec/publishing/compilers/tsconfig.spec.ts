@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 const JSX = 'export const cart = <><b /></>'
 const FIELDS = 'class Cart { total = 1 }; console.log(Cart)'
@@ -75,6 +76,17 @@ test('where no setting says what JSX is, it is that of React or Preact, as packa
     site.write('javascripts/app.tsx', `/** @jsx own */\n${JSX}`)
     t.regex((await site.ask('/assets/app.js')).text, /\bown\(/)
   }
+})
+
+test('a module that imports React has JSX that calls it, as one from a CDN, whatever package.json has', async t => {
+  const imports = { react: 'https://cdn.example/react.js' }
+  const site = await makeSite(t, {}, { imports, packages: false })
+  site.write('/package.json', '{ "dependencies": { "react": "1" } }')
+  for (const bound of ['React', '* as React', 'React, { useState }']) {
+    site.write('javascripts/app.tsx', `import ${bound} from 'react'\n${JSX}`)
+    t.regex((await site.ask('/assets/app.js')).text, REACT)
+  }
+  t.deepEqual(warningsAbout('jsx-runtime'), [])
 })
 
 /** What the file says about the factory of JSX, if anything. */
