@@ -17,8 +17,9 @@ export function digestsForBuild(settled: Values): Readonly<Record<string, string
   return Object.fromEntries(NAMES.map(name => [name, digestOf(textOf(name)).slice(0, 8)]))
 }
 
-/** JSON leaves out the functions of compilers. */
+/** Compilers count by the names of files alone: what else they hold, such as caches, is theirs. */
 function sorted(_key: string, value: unknown): unknown {
+  if (isRecord(value) && 'compile' in value) return [value['extensions'], value['target']]
   const record: unknown = value instanceof Map ? Object.fromEntries(value) : value
   if (!isRecord(record)) return record
   return Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -117,6 +117,17 @@ test('a server says which options precompile did not have, and where to write th
   ])
 })
 
+test('a compiler may hold what JSON cannot, and what differs between processes', async t => {
+  const root = makeProject(t, { 'apps/web/assets/app.css': '' })
+  const made = (started: bigint) => {
+    const compiler = { extensions: '.own', target: '.css', compile: ({ code }: CompilerInput) => ({ code }) }
+    return { root, compilers: [Object.assign(compiler, { started, self: compiler })] }
+  }
+  await precompile(made(1n))
+  koaAssets({ ...made(2n), env: 'production' })
+  t.deepEqual(warningsAbout("'.own'"), [])
+})
+
 test('an app that precompile did not have is named, but not an option of which there is no digest', t => {
   const root = makeProject(t)
   const { apps } = settle({ root, env: 'production', apps: { shop: {} }, symlinks: 'deny' })
