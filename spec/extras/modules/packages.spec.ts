@@ -365,6 +365,29 @@ test('a source directory in a package has the dependencies of the project, not t
   t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
 })
 
+test('without packages a page compiles no edited module, whatever the option imports maps', async t => {
+  let count = 0
+  const compile = ({ code }: { readonly code: string }) => ({ code: (count++, code) })
+  const page = await makePage(
+    t,
+    {
+      ...AUTOMATIC,
+      'javascripts/app.ts': '',
+      'javascripts/part.js': '',
+      'javascripts/own.own': ''
+    },
+    { compilers: [{ extensions: '.own', target: '.js', compile }], imports: { own: 'part.js' } }
+  )
+  const seen = new Array<number>()
+  for (const text of ["import 'own'", "import 'own'; 1"]) {
+    page.write('javascripts/own.own', text)
+    await page.ask('/')
+    await page.ask('/')
+    seen.push(count)
+  }
+  t.is(seen[0], seen[1])
+})
+
 test('packages: false leaves a dependency out', async t => {
   const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
   const site = await makePage(t, files, { packages: false, missing: 'warn' })

@@ -115,7 +115,9 @@ class AppPackages implements SourceList {
     const found = await importedBy(this.#scripts, this.#app, this.#project, this.#imports)
     const imports = found.flatMap(each => each.imports)
     // Nothing is looked at again for an app without packages, until a module asks for one.
-    if (!isNamed(this.#app) && imports.every(({ to }) => to !== undefined)) {
+    const isOwn = ({ specifier, to }: Imported) =>
+      to !== undefined || this.#app.imports.has(specifier)
+    if (!isNamed(this.#app) && imports.every(isOwn)) {
       this.#isQuiet = true
       return NONE
     }
