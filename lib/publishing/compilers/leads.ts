@@ -91,17 +91,19 @@ export function leadsFor(source: string, root: string, environment: string): Lea
 
 /** Where there is no file, `@/dial.ts` is missing, and `dial` may be a package. */
 const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
+const URL = /^(?!node:)[a-z][a-z\d+.-]*:/i
 
-async function ledBy(directory: string, targets: readonly string[]): Promise<Lead> {
+/** Returns undefined where no target is a file or a package: Node takes neither null nor URLs and absolute paths. */
+async function ledBy(directory: string, targets: readonly string[]): Promise<Lead | undefined> {
   const by = 'imports of package.json'
-  const other = targets.find(target => !target.startsWith('.'))
+  const other = targets.find(target => PACKAGE.test(target) && !URL.test(target))
+  if (other !== undefined) return { specifier: other, by }
   const paths = targets
+    .filter(target => target.startsWith('.'))
     .map(target => join(directory, target))
     .filter(path => isInside(directory, path))
-  const [first = directory] = paths
-  return other === undefined
-    ? { file: (await firstFile(paths)) ?? first, by }
-    : { specifier: other, by }
+  const file = (await firstFile(paths)) ?? paths[0]
+  return file === undefined ? undefined : { file, by }
 }
 
 /** @throws CompileError for one that cannot be parsed */

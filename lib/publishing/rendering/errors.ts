@@ -119,7 +119,10 @@ async function placesOf(referrer: Referrer, references: readonly Reference[]): P
   const read = await Promise.all(files.map(readSnapshot))
   const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
   return references.map((reference, index) => {
-    const written = index < MAX_SEARCHES ? patternOf(reference) : undefined
+    // Settings may have given it another path.
+    const path = text.code.slice(reference.start + 1, reference.end - 1)
+    const meant = reference.lead?.specifier === undefined ? reference : { ...reference, path }
+    const written = index < MAX_SEARCHES ? patternOf(meant) : undefined
     const found = files.flatMap((file, at) => {
       const code = codes[at] ?? ''
       const offset = written ? code.search(written) : -1
@@ -202,8 +205,10 @@ async function unpublished(path: string, { dir, sources }: AppSettings, files: r
   for (const file of files) {
     const found = await firstFile([join(dirname(file), path)])
     if (found === undefined || sources.some(source => isInside(source.dir, found))) continue
-    const folder = pathFrom(dir, dirname(found))
-    return `the file is there, but no option publishes it: add '${folder}' to sources`
+    const folder = dirname(found)
+    // With the folder of the app, or one above it, everything else there would be published.
+    if (isInside(folder, dir)) return 'the file is there, but it is not among the sources'
+    return `the file is there, but no option publishes it: add '${pathFrom(dir, folder)}' to sources`
   }
   return undefined
 }

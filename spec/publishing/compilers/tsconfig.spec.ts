@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
+import { precompile } from '../../../lib/koa-assets.ts'
 import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
@@ -216,6 +217,10 @@ const NAMED = {
       '#lib/*': './assets/javascripts/lib/*',
       '#lib/internal/*': null,
       '#near': { types: './near.d.ts', node: './no.js', browser: './assets/javascripts/near.js' },
+      '#url': 'https://cdn.example/a.js',
+      '#absolute': '/apps/web/index.js',
+      '#gone': 'gone',
+      '#env': './.env',
       '#late': ['./assets/gone.js', './assets/javascripts/late.js']
     }
   })
@@ -243,11 +248,19 @@ test('paths and #names lead to assets, in each mode, from TypeScript and JavaScr
 
 test('paths out of the assets are an error, those to packages and what imports maps are left', async t => {
   const packaged = { '/node_modules/packaged/index.js': '' }
-  const files = { ...LED, ...NAMED, ...packaged, '/lib/outside.ts': '' }
+  const files = {
+    ...LED,
+    ...NAMED,
+    ...packaged,
+    '/lib/outside.ts': '',
+    '/apps/web/.env': '',
+    '/apps/web/index.js': ''
+  }
   const options = { missing: 'error', imports: { mapped: 'near.js' } } as const
   const lost = 'which was not found'
   const mony = 'apps/web/assets/javascripts/lib/mony by imports of package.json)'
   const lib = "the file is there, but no option publishes it: add '../../lib' to sources\n"
+  const hidden = 'the file is there, but it is not among the sources\n'
   for (const [path, told] of [
     ['outside', `refers to outside (lib/outside.ts by paths of tsconfig.json), ${lost}: ${lib}`],
     ['packaged', "imports 'packaged', which no option maps"],
@@ -256,7 +269,15 @@ test('paths out of the assets are an error, those to packages and what imports m
       `refers to @/lib/mony (${mony.replace(/by.*/, 'by paths of tsconfig.json)')}, ${lost}`
     ],
     ['#lib/mony', `refers to #lib/mony (${mony}, ${lost}`],
-    ['#lib/internal/a', 'refers to #lib/internal/a (apps/web by imports of package.json), which'],
+    ['#lib/internal/a', "imports '#lib/internal/a', which no option maps"],
+    ['#url', "imports '#url', which no option maps"],
+    ['#absolute', "imports '#absolute', which no option maps"],
+    [
+      '#lib/../../../../../lib/outside.ts',
+      "imports '#lib/../../../../../lib/outside.ts', which no"
+    ],
+    ['#gone', "imports 'gone', which no option maps"],
+    ['#env', `refers to #env (apps/web/.env by imports of package.json), ${lost}: ${hidden}`],
     ['#none', "imports '#none', which no option maps"],
     ['mapped', undefined]
   ] as const) {
@@ -265,5 +286,10 @@ test('paths out of the assets are an error, those to packages and what imports m
     t.is(status, told ? 500 : 200)
     if (told) t.true(`${site.errors[0]?.message}\n`.includes(`app.ts:1:8 ${told}`))
     else t.regex(text, /^import "\/assets\/near\.js"/)
+    const error = await precompile({ ...options, root: site.root, minify: true }).then(
+      () => '',
+      String
+    )
+    if (told) t.true(`${error}\n`.includes(`app.ts:1:8 ${told}`), path)
   }
 })
