@@ -1,5 +1,5 @@
 // Settles the options of each app. They come from layers; the last layer that sets an option wins.
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../files/at-start.ts'
 import { absolutePath, pathFrom } from '../files/paths.ts'
@@ -117,13 +117,16 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
     throw new AssetError('source-missing', message)
   }
   const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
-  const dirs = sources.map(each => ({ ...each, dir: pathFrom(dir, each.dir) }))
+  const written = (given: string) => (isAbsolute(given) ? pathFrom(root, given) : given)
+  const dirs = layered.sources.map(each =>
+    typeof each === 'string' ? written(each) : { ...each, dir: written(each.dir) }
+  )
   const places = { path, dir: pathFrom(root, dir), sources: dirs }
   return Object.freeze({
     ...layered,
     /** The options as they were given; an app that was found has none of its own. */
     given: { ...options, ...(options.apps && app), ...layered.given },
-    /** The digests of the options that a build has to know. */
+    /** The digests of the options that a build has to know; sources count as written, as a server may lack them. */
     forBuild: digestsForBuild({ ...options, ...basis, ...layered, ...places }),
     name,
     /** The absolute path. */

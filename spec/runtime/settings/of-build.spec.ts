@@ -1,4 +1,6 @@
 // A server and the precompile of its release have the same options, or the server says which differ.
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { assert, property, subarray } from 'fast-check'
 import { test, type ExecutionContext } from '../../support/test.ts'
@@ -120,12 +122,27 @@ test('a server says which options precompile did not have, and where to write th
 test('a compiler may hold what JSON cannot, and what differs between processes', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '' })
   const made = (started: bigint) => {
-    const compiler = { extensions: '.own', target: '.css', compile: ({ code }: CompilerInput) => ({ code }) }
+    const compiler = {
+      extensions: '.own',
+      target: '.css',
+      compile: ({ code }: CompilerInput) => ({ code })
+    }
     return { root, compilers: [Object.assign(compiler, { started, self: compiler })] }
   }
   await precompile(made(1n))
   koaAssets({ ...made(2n), env: 'production' })
   t.deepEqual(warningsAbout("'.own'"), [])
+})
+
+test('a server without the sources has the same options, whatever links lead to these', async t => {
+  const root = makeProject(t, { 'assets/app.css': '', 'lib/a.css': '', 'theme/b.css': '' })
+  symlinkSync(join(root, 'lib'), join(root, 'linked'))
+  const sources = ['lib', { dir: 'linked' }, join(root, 'theme'), { dir: join(root, 'lib') }]
+  await precompile({ root, sources })
+  for (const name of ['assets', 'lib', 'theme', 'linked'])
+    rmSync(join(root, name), { recursive: true })
+  koaAssets({ root, sources, env: 'production' })
+  t.deepEqual(warningsAbout("sources: [ 'lib'"), [])
 })
 
 test('an app that precompile did not have is named, but not an option of which there is no digest', t => {
