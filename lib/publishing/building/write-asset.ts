@@ -55,7 +55,12 @@ export async function writeAsset(
   const replacements = await prepareFiles(file, contents, checks)
   if (built.hiddenMap) {
     const mapFile = hiddenMapFile(settings, publishedPath(built))
-    replacements.push(await prepareReplacement(mapFile, built.hiddenMap, writing))
+    try {
+      replacements.push(await prepareReplacement(mapFile, built.hiddenMap, writing))
+    } catch (error) {
+      await discardAll(replacements)
+      throw error
+    }
   }
   const isNew = replacements.some(each => each.isNew)
   if (!built.app.fingerprint) return { smallest, isNew, replacements }

@@ -300,7 +300,7 @@ const OPEN_ELSEWHERE =
   '; another program has it open, such as an editor, a download or a virus scanner, or it is read-only: close it, or correct that'
 // A container without NODE_ENV compiles on request, as an unprivileged user: opening `public` to it would be wrong.
 const PERMISSION =
-  '; allow this process to read the sources and to write to public, or, on a server in production, set NODE_ENV=production'
+  '; allow this process to read the sources and to write to public (and in precompile to source-maps, unless sourceMaps is false), or, on a server in production, set NODE_ENV=production'
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,

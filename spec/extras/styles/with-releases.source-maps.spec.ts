@@ -17,3 +17,10 @@ test('clean removes the hidden source maps of the files that it removes, and no 
   const left = ['/assets/a.js', '/assets/app.css'].map(name => `${targetOf(root, name)}.map`)
   t.deepEqual(maps().toSorted(), left.map(path => path.slice(1)).toSorted())
 })
+
+test('where hidden source maps cannot be written, precompile leaves nothing in public', async t => {
+  const files = placed({ 'app.css': 'a { color: red }', 'a.js': 'one()' })
+  const root = makeProject(t, { ...files, 'source-maps': 'a file' })
+  await t.throwsAsync(run({ root, minify: true }), { message: /source-maps/ })
+  t.deepEqual([...snapshot(join(root, 'public')).keys()], [])
+})

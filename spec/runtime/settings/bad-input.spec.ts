@@ -44,7 +44,7 @@ function hand(root: string, paths: readonly string[], mode?: number) {
 const page = (reason: string) => `This cannot be published\n\n${reason}\n`
 const failed = (path: string, call: string) => {
   const rights =
-    'allow this process to read the sources and to write to public, or, on a server in production, set NODE_ENV=production'
+    'allow this process to read the sources and to write to public (and in precompile to source-maps, unless sourceMaps is false), or, on a server in production, set NODE_ENV=production'
   return [500, page(`cannot publish ${path}: ${call} failed with EACCES; ${rights}`)]
 }
 
