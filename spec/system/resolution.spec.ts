@@ -1,6 +1,6 @@
 // An import leads to the file to which TypeScript and Vite take it, in random trees with several candidates.
 import { execFile } from 'node:child_process'
-import { join, posix } from 'node:path'
+import { join, posix, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { pathFrom } from '../../lib/runtime/files/paths.ts'
@@ -109,7 +109,7 @@ function filesOf(trees: readonly Tree[]) {
 
 /** @returns the paths of files, by that of the importer and the specifier */
 async function tracedIn(root: string): Promise<ReadonlyMap<string, string>> {
-  const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+  const tsc = resolve('node_modules/typescript/bin/tsc')
   const args = [tsc, '-p', root, '--traceResolution']
   const options = { maxBuffer: 2 ** 30 }
   const { stdout } = await promisify(execFile)(process.execPath, args, options).catch(

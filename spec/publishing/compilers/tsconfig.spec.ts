@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import { precompile } from '../../../lib/koa-assets.ts'
+import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
@@ -62,12 +63,10 @@ test('each setting that changes the output counts, in development and precompile
 
 test('where no setting says what JSX is, it is that of React or Preact, as package.json has it', async t => {
   const lists = { react: /from "react\/jsx-runtime"/, preact: PREACT, 'solid-js': REACT }
+  const packages = EXTRAS.some(({ name }) => name === 'modules') && { packages: false as const }
   for (const [name, made] of Object.entries(lists)) {
-    const site = await makeSite(
-      t,
-      { 'javascripts/app.tsx': JSX },
-      { missing: 'ignore', packages: false }
-    )
+    const options = { missing: 'ignore', ...packages } as const
+    const site = await makeSite(t, { 'javascripts/app.tsx': JSX }, options)
     t.regex((await site.ask('/assets/app.js')).text, REACT)
     site.write('/package.json', JSON.stringify({ dependencies: { [name]: '1' } }))
     t.regex((await site.ask('/assets/app.js')).text, made)

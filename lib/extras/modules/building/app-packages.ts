@@ -95,7 +95,8 @@ class AppPackages implements SourceList {
     if (!isDeepStrictEqual(files, this.files)) this.version++
     this.#listed = listed
     this.files = files
-    this.#digest = digestOf(JSON.stringify([...imports.names, ...imports.links]))
+    const parts = [...imports.names, ...imports.links]
+    this.#digest = parts.length > 0 ? digestOf(JSON.stringify(parts)) : ''
   }
 
   async #list(): Promise<Made<Listed>> {
