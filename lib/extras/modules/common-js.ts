@@ -8,11 +8,7 @@ const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
  * Returns a module that exports what a CommonJS module does.
  * @param given are names that are imported: a lexer does not find all
  */
-export async function facadeOf(
-  context: PluginContext,
-  file: string,
-  given: Iterable<string>
-): Promise<{ readonly code: string; readonly names: readonly string[] }> {
+export async function facadeOf(context: PluginContext, file: string, given: Iterable<string>) {
   const names = [...new Set([...(await commonJsNames(context, file)), ...given])]
   const list = names.map(each => (IDENTIFIER.test(each) ? each : JSON.stringify(each)))
   return {

@@ -204,11 +204,7 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
  * Advises what to do about a bare specifier that nothing maps; undefined for one that is no package, such as
  * `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`.
  */
-export async function adviceOn(
-  { packages }: AppSettings,
-  specifier: string,
-  root: string
-): Promise<string | undefined> {
+export async function adviceOn({ packages }: AppSettings, specifier: string, root: string) {
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
   const [name, subpath] = splitSpecifier(specifier)
   const install = `run npm install ${name}`

@@ -108,11 +108,7 @@ const loaded = new Map<string, object>()
  * @param from the project directory, searched before this package's own, which may be linked into it
  * @throws AssetError with the install command when none is installed
  */
-export async function loadPeer(
-  names: readonly string[],
-  purpose: string,
-  from = process.cwd()
-): Promise<unknown> {
+export async function loadPeer(names: readonly string[], purpose: string, from = process.cwd()) {
   const key = JSON.stringify([from, ...names])
   const known = loaded.get(key)
   if (known) return known

@@ -222,12 +222,7 @@ export class Renderer {
     return source && { app, source, path: assetPath(app, source.name) }
   }
 
-  async #byFile(
-    app: AppSettings,
-    folders: readonly string[],
-    path: string,
-    isModule = false
-  ): Promise<Referenced | undefined> {
+  async #byFile(app: AppSettings, folders: readonly string[], path: string, isModule = false) {
     const sources = this.#sources.of(app)
     const isFolder = isModule && /(?:^|\/)\.{0,2}$/.test(path)
     for (const folder of folders) {

@@ -50,10 +50,7 @@ const SHARED = `${FOLDER}-/`
  * @returns the files that were read as well: another build may be another one once one of them has changed; an error
  *   for what cannot be built
  */
-export async function buildPackages(
-  { rolldown }: Rolldown,
-  wanted: Wanted
-): Promise<{ inputs: readonly string[]; built?: Built; error?: unknown }> {
+export async function buildPackages({ rolldown }: Rolldown, wanted: Wanted) {
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
   const build = await rolldown({
@@ -151,10 +148,7 @@ function entryName(name: string, { entries, files }: Resolved): string {
 }
 
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
-export async function readPackages(
-  { rolldown, transform }: Rolldown,
-  wanted: Wanted
-): Promise<Listed> {
+export async function readPackages({ rolldown, transform }: Rolldown, wanted: Wanted) {
   const resolved = new Resolved(wanted.root)
   const { entries, workers } = resolved
   const modules = new Map<string, readonly string[]>()

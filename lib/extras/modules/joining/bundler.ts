@@ -118,11 +118,7 @@ const taken = (path: string) =>
   `joined modules would be ${path}, which is there: rename it, or set bundle: false`
 
 /** Returns the paths of assets of an app that views and the option `imports` name. */
-export async function pathsOf(
-  mentions: readonly Mention[],
-  app: AppSettings,
-  sources: Sources
-): Promise<string[]> {
+export async function pathsOf(mentions: readonly Mention[], app: AppSettings, sources: Sources) {
   const own = sources.of(app)
   const given = [...app.imports.values()].map(name => ({ app: undefined, name }))
   const found = await inParallel([...mentions, ...given], 16, async mention => {
@@ -135,11 +131,7 @@ export async function pathsOf(
   return found.flat()
 }
 
-export async function nodeOf(
-  { name, code, map, from }: Made,
-  app: AppSettings,
-  nodes: Nodes
-): Promise<Draft> {
+export async function nodeOf({ name, code, map, from }: Made, app: AppSettings, nodes: Nodes) {
   const origins = from.flatMap(path => nodes.get(path) ?? [])
   const [first] = origins
   if (!first) throw new TypeError(`${name} is made of nothing`)

@@ -56,10 +56,7 @@ type PathOf = (id: string) => string | undefined
  * @returns also the paths of modules that are not in the files of their names, but must be
  * @throws CompileError for a module that Rolldown cannot read
  */
-export async function join(
-  rolldown: Rolldown,
-  joining: Joining
-): Promise<{ made: readonly Made[]; moved: readonly string[] }> {
+export async function join(rolldown: Rolldown, joining: Joining) {
   const { plan } = joining
   const { modules, apart, placed } = plan
   const byFile = new Map(Array.from(modules, ([path, { source }]) => [idOf(source.file), path]))
@@ -108,11 +105,7 @@ function inOrder(
 }
 
 /** Joins modules into entries; those that are apart are left to be imported. */
-async function chunksOf(
-  { rolldown }: Rolldown,
-  joining: Joining,
-  pathOf: PathOf
-): Promise<OutputChunk[]> {
+async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf) {
   const { root, minifyTarget: target, plan } = joining
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
   if (entries.length === 0) return []

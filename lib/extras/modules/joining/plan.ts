@@ -26,10 +26,7 @@ interface Known extends Pick<Plan, 'modules'> {
   readonly mode: 'packages' | boolean
 }
 
-export async function planOf(
-  { scripts, modules, named, mode }: Known,
-  moved: ReadonlySet<string>
-): Promise<Plan> {
+export async function planOf({ scripts, modules, named, mode }: Known, moved: ReadonlySet<string>) {
   const { isModule, usesOwnUrl } = await loadModuleLexer()
   /** The URL would be that of another file. */
   const isPlaced = ({ code }: Script) => usesOwnUrl(code.replace(LITERAL_URL, "''"))
