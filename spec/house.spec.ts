@@ -27,7 +27,7 @@ const RUNTIME: Budgets = {
 }
 const PUBLISHING: Budgets = {
   writing: 540,
-  compilers: 710,
+  compilers: 690,
   references: 330,
   sources: 990,
   rendering: 860,
@@ -42,7 +42,7 @@ const EXTRA: Budgets = {
   'kept-index': 140,
   live: 860,
   media: 570,
-  modules: 2340,
+  modules: 2320,
   names: 600,
   releases: 1480,
   routes: 400,

@@ -2,17 +2,16 @@
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { isFree, modeOf, type JoinRow } from './options.ts'
+import { isFree, isNamed, modeOf, type JoinRow } from './options.ts'
 
 export const modules: Extra<Pipeline> = {
   name: 'modules',
   sources: {
     async make(project) {
       const { apps, root } = project
-      const isNamed = apps.some(({ packages }) => packages.some(Boolean))
-      const isBuilt = async () => (await import('./rolldown.ts')).hasRolldown(root)
-      if (!isNamed && !(apps.some(isFree) && (await isBuilt()))) return undefined
-      return (await import('./building/app-packages.ts')).packagesOf(project)
+      const isBuilt = apps.some(isFree) && (await (await import('./rolldown.ts')).hasRolldown(root))
+      if (!isBuilt && !apps.some(isNamed)) return undefined
+      return (await import('./building/app-packages.ts')).packagesOf(project, isBuilt)
     },
     advise: async (app, specifier, { root }) =>
       (await import('./packages.ts')).adviceOn(app, specifier, root)

@@ -14,16 +14,13 @@ import { AssetError } from '../../runtime/errors.ts'
 import { readContent } from '../../runtime/files/open-file.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 
-interface Import {
+export interface Imported {
+  /** The absolute path of the script, without links. */
+  readonly file: string
   readonly specifier: string
   /** False for `import()`. */
   readonly isStatic: boolean
   readonly names: readonly string[]
-}
-
-export interface Imported extends Import {
-  /** The absolute path of the script, without links. */
-  readonly file: string
   /** The absolute path that it leads to, as it is written; undefined for a package. */
   readonly to?: string | undefined
 }
@@ -56,18 +53,14 @@ async function importsOf(
   { root, env, isPrecompile, symlinks }: Project
 ): Promise<ScriptImports> {
   const { name, file, directory } = script
-  const source = { ...script, from: 0, path: name, tail: name }
-  const loadPaths = nodeModulesFrom(root)
+  const asset = { app, source: { ...script, from: 0, path: name, tail: name }, path: name }
+  const place = { root: directory, dir: directory, symlinks }
+  const given = { loadPaths: nodeModulesFrom(root), env, root, isPrecompile, sourceMap: false }
   try {
-    const drafted = await draft(
-      { app, source, path: name },
-      { root: directory, dir: directory, symlinks },
-      { loadPaths, env, root, isPrecompile, sourceMap: false }
-    )
+    const drafted = await draft(asset, place, given)
     const references = drafted?.text?.references ?? []
-    const code =
-      references.length > 0 ? String(await readContent(drafted?.content ?? Buffer.of())) : ''
-    const written = importsIn(code)
+    const isRead = drafted && references.length > 0
+    const written = isRead ? importsIn(String(await readContent(drafted.content))) : []
     const imports = references.flatMap((each): Imported | readonly [] => {
       const { kind, path, lead } = each
       if (kind !== 'import' && kind !== 'dynamic-import') return []
@@ -87,11 +80,10 @@ const IMPORT =
   /\b(?:import|export)\b(?<clause>[\w$*{}\s,]*?)(?:\bfrom\s*)?(["'])(?<specifier>[^"'\n]+)\2|\bimport\s*\(\s*(["'`])(?<lazy>[^"'`\n]+)\4/g
 
 /** Comments are not told apart. */
-export function importsIn(code: string): Import[] {
+export function importsIn(code: string) {
   return Array.from(code.matchAll(IMPORT), ({ groups = {} }) => {
     const { clause = '', specifier, lazy = '' } = groups
-    const isStatic = specifier !== undefined
-    return { specifier: specifier ?? lazy, isStatic, names: namesIn(clause) }
+    return { specifier: specifier ?? lazy, names: namesIn(clause) }
   })
 }
 

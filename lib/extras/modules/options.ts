@@ -63,26 +63,26 @@ export const MODULES = {
   )
 } satisfies Record<keyof ModuleOptions, Expectation>
 
-type Packages = readonly Named[]
-
 interface AppModules {
   readonly fingerprint: boolean
   readonly bundle: boolean | 'packages'
-  readonly packages: Packages
+  readonly packages: readonly Named[]
 }
+type AppPackages = Pick<AppModules, 'packages'>
 
 /** It is false for an app whose modules stay as they are. */
 export const modeOf = ({ fingerprint, bundle }: AppModules) => fingerprint && bundle
 
+export const isNamed = ({ packages }: AppPackages) => packages.some(Boolean)
+
 /** True for an app whose options name more of packages than files. */
-export const hasModules = ({ packages }: { readonly packages: Packages }) =>
+export const hasModules = ({ packages }: AppPackages) =>
   packages.some(each => typeof each === 'string')
 
 /** True for an app that gets the packages that its modules import. */
-export const isFree = ({ packages }: { readonly packages: Packages }) => !packages.includes(false)
+export const isFree = ({ packages }: AppPackages) => !packages.includes(false)
 
-/** The packages that an app has, each once. */
-export function namesOf({ packages }: { readonly packages: Packages }) {
+export function namesOf({ packages }: AppPackages) {
   const names = packages.flatMap(each =>
     typeof each === 'string' ? each : Object.keys(each || {})
   )

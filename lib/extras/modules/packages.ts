@@ -8,7 +8,7 @@ import { realpathOf, statOf, undefinedIfMissing } from '../../runtime/files/disk
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
+import { firstFile, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
 import { isFree, isPackage } from './options.ts'
 import { hasRolldown } from './rolldown.ts'
@@ -32,7 +32,6 @@ export const unusable = (message: string, cause?: unknown) =>
 
 const MAX_TOLD = 20
 
-/** Makes one error of several, with each message once. */
 export function allOf(errors: readonly AssetError[]): AssetError {
   const messages = [...new Set(errors.map(({ message }) => message))]
   const [first = ''] = messages
@@ -81,7 +80,6 @@ export class Packages {
     throw unusable(`${what}: ${hint} npm install ${name}`)
   }
 
-  /** Tells whether a package.json above a script has a package among its dependencies. */
   async isDependency(name: string, script: string): Promise<boolean> {
     const key = JSON.stringify([name, dirname(script)])
     const found = (this.#found[key] ??= dependencyAmong([name], script, this.#root, this.looked))
@@ -191,13 +189,14 @@ async function jsonOf(file: string): Promise<Readonly<Record<string, unknown>>> 
   }
 }
 
-/** Finds the installed package that the name of one which is not installed most likely stands for. */
 async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
   const read = folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
   const installed = (await Promise.all(read)).flatMap(names => names ?? [])
-  const names = installed.map(each => scope + each)
-  return nearest(name, names)
+  return nearest(
+    name,
+    installed.map(each => scope + each)
+  )
 }
 
 /**
@@ -211,13 +210,11 @@ export async function adviceOn({ packages }: AppSettings, specifier: string, roo
   const build = (await hasRolldown(root)) ? install : 'run npm install --save-dev rolldown'
   const publish = isFree({ packages }) ? build : `set packages: ['${specifier}']`
   const folders = nodeModulesFrom(root)
-  const found = await Promise.all(folders.map(each => statOf(join(each, name, 'package.json'))))
-  if (found.some(Boolean)) return publish
+  if (await firstFile(folders.map(each => join(each, name, 'package.json')))) return publish
   // `lib/dial.js` is more likely a path.
   if (isBuiltin(name) || /\/.*\.m?js$/.test(subpath)) return undefined
   const listed = packages.filter(each => typeof each === 'string')
   const near = nearest(specifier, listed) ?? (await nearestInstalled(name, folders))
-  // The hint comes first, since a mistyped name may belong to somebody else's package.
   const hint = near === undefined ? '' : `did you mean '${near}'? If not, `
   return `${hint}${[...new Set([install, publish])].join(' and ')}`
 }

@@ -1,6 +1,7 @@
 // The built-in compilers share this.
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { firstAnswer } from '../../runtime/concurrency.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { CompilerInput, CompilerOutput } from '../../runtime/settings/options.ts'
@@ -12,11 +13,18 @@ export interface ConfiguredOutput extends CompilerOutput {
   readonly warnings?: readonly string[] | undefined
 }
 
-/** Returns the folders in which Node looks for packages from a directory, the nearest first. */
-export function nodeModulesFrom(directory: string): string[] {
+/** Returns a directory and those above it, the nearest first. */
+export function foldersFrom(directory: string): string[] {
   const above = dirname(directory)
-  return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
+  return [directory, ...(above === directory ? [] : foldersFrom(above))]
 }
+
+/** Returns the folders in which Node looks for packages from a directory, the nearest first. */
+export const nodeModulesFrom = (directory: string) =>
+  foldersFrom(directory).map(folder => join(folder, 'node_modules'))
+
+export const firstFile = (paths: readonly string[]) =>
+  firstAnswer(paths, async path => ((await statOf(path))?.isFile() ? path : undefined))
 
 export function rootFor({ loadPaths }: CompilerInput): string {
   const nodeModules = loadPaths.find(path => basename(path) === 'node_modules')
@@ -41,14 +49,10 @@ export type Search = readonly string[]
  * dependencies: a file that appears at one of them changes the result.
  */
 export async function searchedPaths(searches: readonly Search[]): Promise<string[]> {
-  const searched = await Promise.all(searches.map(upToFirstFile))
-  return [...new Set(searched.flat())]
-}
-
-async function upToFirstFile(search: Search): Promise<readonly string[]> {
-  // The last path is a dependency either way.
-  for (const [at, path] of search.slice(0, -1).entries()) {
-    if ((await statOf(path))?.isFile()) return search.slice(0, at + 1)
+  const upToFirstFile = async (search: Search) => {
+    // The last path is a dependency either way.
+    const found = await firstFile(search.slice(0, -1))
+    return found === undefined ? search : search.slice(0, search.indexOf(found) + 1)
   }
-  return search
+  return [...new Set((await Promise.all(searches.map(upToFirstFile))).flat())]
 }

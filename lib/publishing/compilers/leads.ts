@@ -4,10 +4,9 @@ import { dirname, join, sep } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'
 import { firstAnswer, once } from '../../runtime/concurrency.ts'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
-import { statOf } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside } from '../../runtime/files/paths.ts'
-import { nodeModulesFrom } from './compiler.ts'
+import { firstFile, foldersFrom } from './compiler.ts'
 import { PACKAGES, tsconfigFor } from './tsconfig.ts'
 
 /** A file, or another specifier, that settings give to a bare specifier. */
@@ -46,10 +45,7 @@ export function candidatesFor(paths: readonly string[], isFolder = false): strin
   )
 }
 
-export const firstFile = (paths: readonly string[]): Promise<string | undefined> =>
-  firstAnswer(candidatesFor(paths), async path =>
-    (await statOf(path))?.isFile() ? path : undefined
-  )
+export const firstCandidate = (paths: readonly string[]) => firstFile(candidatesFor(paths))
 
 export interface Leads {
   /** The absolute paths of the files with settings that were looked for, there or not. */
@@ -70,7 +66,7 @@ export function leadsFor(source: string, root: string, environment: string): Lea
     found.files.forEach(file => files.add(file))
     return found
   })
-  const folders = source.includes(PACKAGES) ? [] : nodeModulesFrom(dirname(source)).map(dirname)
+  const folders = source.includes(PACKAGES) ? [] : foldersFrom(dirname(source))
   const nearest = once(() => firstAnswer(folders, folder => jsonIn(folder, files)))
   const conditions = new Set(['import', 'browser', 'module', 'default', environment])
   return {
@@ -78,7 +74,7 @@ export function leadsFor(source: string, root: string, environment: string): Lea
     async find(specifier) {
       const { paths, by } = (await tsconfig()).pathsFor?.(specifier) ?? { paths: [], by: '' }
       // Files of packages are found as the package is.
-      const file = await firstFile(paths.filter(path => !`${path}${sep}`.includes(PACKAGES)))
+      const file = await firstCandidate(paths.filter(path => !`${path}${sep}`.includes(PACKAGES)))
       if (file !== undefined) return { file, by }
       const named = specifier.startsWith('#') ? await nearest() : undefined
       const targets = named && targetsIn(named.json, specifier, conditions)
@@ -102,7 +98,7 @@ async function ledBy(directory: string, targets: readonly string[]): Promise<Lea
     .filter(target => target.startsWith('.'))
     .map(target => join(directory, target))
     .filter(path => isInside(directory, path))
-  const file = (await firstFile(paths)) ?? paths[0]
+  const file = (await firstCandidate(paths)) ?? paths[0]
   return file === undefined ? undefined : { file, by }
 }
 
@@ -131,7 +127,7 @@ export async function dependencyAmong(
   looked: Set<string>
 ): Promise<string | undefined> {
   const from = source.includes(PACKAGES) ? root : dirname(source)
-  for (const folder of nodeModulesFrom(from).map(dirname)) {
+  for (const folder of foldersFrom(from)) {
     const found = await jsonIn(folder, looked)
     const json = isRecord(found?.json) ? found.json : {}
     const lists = [json['dependencies'], json['devDependencies']].filter(isRecord)
@@ -163,9 +159,8 @@ function targetsOf(
   if (typeof target === 'string') return [target.replaceAll('*', () => star)]
   if (Array.isArray(target)) return target.flatMap(each => targetsOf(each, star, conditions) ?? [])
   if (target === null) return []
-  const met = Object.entries(target ?? {}).filter(([condition]) => conditions.has(condition))
-  for (const [, each] of met) {
-    const targets = targetsOf(each, star, conditions)
+  for (const [condition, each] of Object.entries(target ?? {})) {
+    const targets = conditions.has(condition) && targetsOf(each, star, conditions)
     if (targets) return targets
   }
   return undefined

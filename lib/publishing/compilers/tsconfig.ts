@@ -1,8 +1,8 @@
 // Reads the nearest tsconfig.json or jsconfig.json, with what it extends.
 import { basename, dirname, join, sep } from 'node:path'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
-import { statOf } from '../../runtime/files/disk.ts'
 import { isInside } from '../../runtime/files/paths.ts'
+import { firstFile, foldersFrom } from './compiler.ts'
 
 export interface Tsconfig {
   /** The settings that change the output. */
@@ -27,12 +27,13 @@ export const loadReader = () => import('get-tsconfig')
 export async function tsconfigFor(source: string, root: string): Promise<Tsconfig> {
   // A file of a package has been compiled: its tsconfig.json is for its authors.
   if (source.includes(PACKAGES)) return NONE
-  const looked = foldersAbove(source, root).flatMap(folder =>
-    ['tsconfig.json', 'jsconfig.json'].map(name => join(folder, name))
-  )
-  const stats = await Promise.all(looked.map(statOf))
-  const at = stats.findIndex(each => each?.isFile())
-  const path = looked[at]
+  // A folder around both the project and a source outside of it has no settings of either.
+  const isMeant = (folder: string, at: number) =>
+    at === 0 || folder === root || !isInside(folder, root)
+  const looked = foldersFrom(dirname(source))
+    .filter(isMeant)
+    .flatMap(folder => ['tsconfig.json', 'jsconfig.json'].map(name => join(folder, name)))
+  const path = await firstFile(looked)
   if (path === undefined) return { ...NONE, files: looked }
   const { createPathsMatcher, parseTsconfig } = await loadReader()
   const cache = new Map<string, string>()
@@ -44,21 +45,11 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
     const match = createPathsMatcher({ path, config })
     const by = `paths of ${basename(path)}`
     const pathsFor = match ? (specifier: string) => ({ paths: match(specifier), by }) : undefined
-    return { compilerOptions, files: [...looked.slice(0, at + 1), ...filesIn(cache)], pathsFor }
+    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...filesIn(cache)]
+    return { compilerOptions, files, pathsFor }
   } catch (error) {
     throw new CompileError(reasonOf(error), { file: path }, { cause: error })
   }
-}
-
-function foldersAbove(source: string, root: string): string[] {
-  const folders = [dirname(source)]
-  for (const folder of folders) {
-    const above = dirname(folder)
-    if (folder === root || above === folder) break
-    // A folder around both the project and a source outside of it has no settings of either.
-    if (above === root || !isInside(above, root)) folders.push(above)
-  }
-  return folders
 }
 
 /** Its keys have the name of a function, and the path that was given to it. */

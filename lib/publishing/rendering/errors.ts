@@ -6,7 +6,7 @@ import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { compilersFor } from '../compilers/built-in.ts'
-import { firstFile } from '../compilers/leads.ts'
+import { firstCandidate } from '../compilers/leads.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
 import { isInModule, positionsOf, type Reference } from '../references/references.ts'
 import type { Listed, Source } from '../sources/snapshot.ts'
@@ -203,7 +203,7 @@ const SCRIPT = /\.[cm]?[jt]sx?$/i
 /** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
 async function unpublished(path: string, { dir, sources }: AppSettings, files: readonly string[]) {
   for (const file of files) {
-    const found = await firstFile([join(dirname(file), path)])
+    const found = await firstCandidate([join(dirname(file), path)])
     if (found === undefined || sources.some(source => isInside(source.dir, found))) continue
     const folder = dirname(found)
     // With the folder of the app, or one above it, everything else there would be published.

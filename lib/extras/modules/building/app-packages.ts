@@ -18,25 +18,22 @@ import {
   type Observation
 } from '../../../publishing/sources/observation.ts'
 import { importedBy, type Imported, type ScriptImports } from '../imports.ts'
-import { hasModules, isFree, isPackage, modeOf } from '../options.ts'
+import { hasModules, isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
-import { hasRolldown, loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
+import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import { readPackages, specifiersOf, type Listed } from './build.ts'
 import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
 
 /** @throws AssetError where Rolldown is needed and not there */
-export async function packagesOf(project: Project): Promise<MakeSourceList> {
+export async function packagesOf(project: Project, isBuilt: boolean): Promise<MakeSourceList> {
   const { apps, root } = project
   if (apps.some(isNamed)) requireFolders(OPTION)
   if (apps.some(hasModules)) await rolldownVersion(OPTION, root)
-  const isBuilt = await hasRolldown(root)
   return (app, own) =>
     isNamed(app) || (isBuilt && isFree(app)) ? new AppPackages(app, project, own) : undefined
 }
-
-const isNamed = ({ packages }: AppSettings) => packages.some(Boolean)
 
 class AppPackages implements SourceList {
   readonly place = 'node_modules'

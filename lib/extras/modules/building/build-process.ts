@@ -92,13 +92,12 @@ export async function directoryFor(root: string, app: string, condition: string)
   return join(own, name)
 }
 
-/** @returns undefined where there is none, or it is not whole */
+/** Returns undefined where there is none. */
 export async function restoreBuild({ directory, key }: Omit<Job, 'wanted'>) {
   const written = await undefinedIfMissing(readFile(join(directory, FILE)))
   const body = written?.subarray(digestOf('').length)
   if (!written || !body?.length || !written.equals(sealed(key, body))) return undefined
-  const kept = deserialize(body) as KeptBuild
-  return (await isWhole(kept)) ? kept : undefined
+  return deserialize(body) as KeptBuild
 }
 
 /** Another version of Node may not read it. */

@@ -7,7 +7,7 @@ import { pathFrom } from '../../../runtime/files/paths.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { decodeIfValid, encodePath } from '../../../runtime/urls/spelling.ts'
 import { facadeOf } from '../common-js.ts'
-import { importsIn } from '../imports.ts'
+import { importsIn, type Imported } from '../imports.ts'
 import {
   buildOptions,
   DATA,
@@ -51,6 +51,7 @@ const FACADE = '\0facade:'
 const FOLDER = 'joined/'
 
 type PathOf = (id: string) => string | undefined
+type Specified = Pick<Imported, 'specifier'>
 
 /**
  * @returns also the paths of modules that are not in the files of their names, but must be
@@ -86,11 +87,7 @@ export async function join(rolldown: Rolldown, joining: Joining) {
 }
 
 /** Rolldown sorts what it leaves to be imported. Statements change places only with each other: source maps stay right. */
-function inOrder(
-  code: string,
-  written: readonly { readonly specifier: string }[],
-  parse: Rolldown['parseAst']
-): string {
+function inOrder(code: string, written: readonly Specified[], parse: Rolldown['parseAst']) {
   const found = parse(code).body.flatMap(each => ('source' in each && each.source ? each : []))
   const placeOf = ({ source }: (typeof found)[number]) => {
     const at = written.findIndex(({ specifier }) => specifier === source?.value)
