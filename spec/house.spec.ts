@@ -28,9 +28,9 @@ const RUNTIME: Budgets = {
 const PUBLISHING: Budgets = {
   writing: 540,
   compilers: 690,
-  references: 330,
+  references: 320,
   sources: 990,
-  rendering: 860,
+  rendering: 850,
   building: 1490,
   'error-page': 120,
   cli: 640
@@ -42,7 +42,7 @@ const EXTRA: Budgets = {
   'kept-index': 140,
   live: 860,
   media: 570,
-  modules: 2320,
+  modules: 2290,
   names: 600,
   releases: 1480,
   routes: 400,

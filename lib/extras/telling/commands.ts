@@ -98,16 +98,13 @@ the sources.`,
 
 export const commands: readonly Command[] = [explainCommand, listCommand]
 
-const CONCURRENCY = 16
-
-/** @throws AssetError for a broken manifest */
 export async function listAssets(project: Project) {
   if (!project.servesPublic) return []
   const published = await readAssets(manifestFile(project))
   const holders = holdersOf(published)
   const own = await listOwn(project, await loadSources(project, warnOnce()), published)
   const savings = await savingsByDeltas(project)
-  return inParallel(own, CONCURRENCY, async ({ path, source, entry }) => {
+  return inParallel(own, 16, async ({ path, source, entry }) => {
     const { target, size, sources } = entry ?? {}
     const deltas = entry && (await savings(entry))
     return { path, source, target, size, sources, partOf: holders.get(path), deltas }

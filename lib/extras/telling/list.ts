@@ -112,9 +112,6 @@ export function faultsOf({ mount, manifest, problem, files }: ListedMount, remed
   return missing.map(({ path }) => ({ path, message }))
 }
 
-const CONCURRENCY = 16
-
-/** @throws AssetError for a manifest that is missing or broken */
 async function filesOf(mount: MountSettings, env: string) {
   const { manifest, urlPath, dir, exclude = [] } = mount
   if (manifest === undefined) return []
@@ -132,7 +129,7 @@ async function filesOf(mount: MountSettings, env: string) {
     uses.filter(test).map(({ name }) => name)
   const isExcluded = excluderOf(exclude)
   const served = [...bundle.files].filter(file => !isExcluded(withoutQuery(file)))
-  return inParallel(served.toSorted(), CONCURRENCY, async file => ({
+  return inParallel(served.toSorted(), 16, async file => ({
     path: addressAt(urlPath, file).path,
     /** The name by which pages ask for its source; undefined where the manifest gives none. */
     source: sources.get(file),

@@ -12,13 +12,6 @@ interface FoundInModule {
   readonly isOpen: boolean
 }
 
-interface ModuleLexer {
-  readonly find: (code: string) => FoundInModule
-  /** Tells whether the text has syntax that only a module may have; undefined if it cannot be parsed. */
-  readonly isModule: (code: string) => boolean | undefined
-  readonly usesOwnUrl: (code: string) => boolean
-}
-
 /** A text without one of these words has no references; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
 /**
@@ -28,7 +21,7 @@ const CANDIDATE = /\b(?:import|from)\b/
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
 /** Loads the lexer; called when the first script is rendered whose references are rewritten. */
-export async function loadModuleLexer(): Promise<ModuleLexer> {
+export async function loadModuleLexer() {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
   const lex = <T>(code: string, giveUp: (at: number) => T) => {
@@ -42,7 +35,7 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
   }
   const specifierIn = (code: string) => lex(code, () => undefined)?.[0][0]?.n ?? ''
   return {
-    find(code) {
+    find(code: string): FoundInModule {
       const none = { references: [], isOpen: false }
       const found = CANDIDATE.test(code) ? lex(code, at => at) : [[]]
       if (typeof found === 'number')
@@ -56,13 +49,14 @@ export async function loadModuleLexer(): Promise<ModuleLexer> {
       })
       return { references, isOpen }
     },
-    isModule(code) {
+    /** Tells whether the text has syntax that only a module may have; undefined if it cannot be parsed. */
+    isModule(code: string) {
       const found = lex(code, () => undefined)
       if (!found) return undefined
       const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
     },
-    usesOwnUrl(code) {
+    usesOwnUrl(code: string) {
       const imports = lex(code, () => undefined)?.[0] ?? []
       return imports.some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))
     }
@@ -135,7 +129,6 @@ export function isRefused(reference: Reference): boolean {
   return remedyFor(reference) !== undefined
 }
 
-/** Returns what to write instead of such an import. */
 export function remedyFor({ path, type, kind }: Reference, to = path): string | undefined {
   if (kind !== 'import' && kind !== 'dynamic-import') return undefined
   const needed = neededType(path)

@@ -25,7 +25,6 @@ export interface Sourced {
   readonly path: string
 }
 
-/** An asset, with the other sources of its name. */
 export interface Listed extends Sourced {
   /** The rivals in the same directory. */
   readonly rivals: readonly Source[]
@@ -77,7 +76,6 @@ export function placeOf(path: string): string {
 /**
  * An earlier directory comes before a later one, and in one directory the first path.
  * @param directories the sources of each directory, in the search order
- * @param hasTails tells whether a tail of its path finds a source, too
  */
 export function snapshotOf(
   settings: Settings,
@@ -116,11 +114,8 @@ export function snapshotOf(
     const shadowed = [...beside, ...later]
     listed.set(name, { app, source, path: assetPath(app, name), rivals, shadowed, clash })
     for (const each of [source, ...others]) {
-      setFirst(
-        compiled,
-        placeOf(join(each.directory, each.path, '..', posix.basename(each.tail))),
-        each
-      )
+      const at = join(each.directory, each.path, '..', posix.basename(each.tail))
+      setFirst(compiled, placeOf(at), each)
     }
     for (const each of [source, ...others, ...beside]) setFirst(files, each.file, each)
   }

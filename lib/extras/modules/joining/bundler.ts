@@ -171,10 +171,8 @@ async function leftIn(root: string, node: Draft, written: Nodes): Promise<readon
   return (await Promise.all(errors)).flat()
 }
 
-const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
-
 function lostIn({ text, links = [] }: Draft): readonly Reference[] {
   const isLost = (each: Reference, at: number) =>
-    links[at] === undefined && isInModule(each) && !isBare(each) && !ELSEWHERE.test(each.path)
+    links[at] === undefined && isInModule(each) && !isBare(each)
   return text?.references.filter(isLost) ?? []
 }
