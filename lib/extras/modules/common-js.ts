@@ -4,10 +4,7 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 
 const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
 
-/**
- * Returns a module that exports what a CommonJS module does.
- * @param given are names that are imported: a lexer does not find all
- */
+/** @param given are names that are imported: a lexer does not find all */
 export async function facadeOf(context: PluginContext, file: string, given: Iterable<string>) {
   const names = [...new Set([...(await commonJsNames(context, file)), ...given])]
   const list = names.map(each => (IDENTIFIER.test(each) ? each : JSON.stringify(each)))

@@ -25,7 +25,6 @@ export interface Imported {
   readonly to?: string | undefined
 }
 
-/** The imports of a script, and the files that decide on them. */
 export interface ScriptImports {
   readonly imports: readonly Imported[]
   inputs: readonly Observation[]

@@ -12,7 +12,6 @@ import { isPackage } from './options.ts'
 import { allOf, Packages, splitSpecifier, unusable } from './packages.ts'
 import { problemIn, refuseDeep } from './rolldown.ts'
 
-/** The imports of packages that an app wants. */
 export interface Wanted {
   readonly root: string
   readonly condition: 'development' | 'production'
@@ -134,7 +133,6 @@ export async function findIn(build: PluginContext, root: string, specifier: stri
   return build.resolve(specifier, join(root, 'index.js'), { skipSelf: true })
 }
 
-/** Finds the entries, and follows what modules of packages import. */
 export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): Plugin {
   const { entries, targets, files, lost, packages, root } = resolved
   const isMapped = new Set(mapped)
@@ -184,7 +182,6 @@ export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): P
   }
 }
 
-/** @returns undefined for what the package does not have */
 async function fileOf(
   context: PluginContext,
   specifier: string,

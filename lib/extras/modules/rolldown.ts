@@ -26,7 +26,6 @@ export async function loadRolldown(purpose: string, root: string): Promise<Rolld
   return { ...main, ...parts[0], ...parts[1] }
 }
 
-/** @throws AssetError for none, and for an old one */
 export const rolldownVersion = async (purpose: string, root: string) =>
   (await foundFor(purpose, root)).version
 

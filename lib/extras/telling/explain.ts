@@ -72,7 +72,6 @@ export async function explain(pipeline: Pipeline, asked: string, known?: Verdict
     steps: [...steps, { ...file, details: [...file.details, ...hints] }],
     outcome: serve ? outcome : `with serving on: ${outcome}`,
     ...found,
-    /** The path relative to the project root; undefined for a path that is not an asset's. */
     source: own?.source && pathFrom(root, own.source.file),
     ...(own?.verdict && { verdict: own.verdict })
   }

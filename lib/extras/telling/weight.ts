@@ -92,7 +92,6 @@ function groupsOf(parts: readonly Part[]) {
   return groups.toSorted(bySize)
 }
 
-/** Lists the files in the order of loading. */
 async function reached(entries: readonly string[], weighed: Weigh) {
   type File = Omit<Weighed, 'loads' | 'later'> & { path: string; isLater: boolean }
   const files = new Map<string, File>()

@@ -17,7 +17,6 @@ interface BuiltInCompiler extends Pick<Compiler, 'target'> {
   readonly extensions: string | readonly string[]
   /** The packages that can compile it; the first that is installed is used. */
   readonly peers: readonly string[]
-  /** @param peer the package that was loaded */
   readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>
 }
 
@@ -71,7 +70,6 @@ export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler
 
 export const builtInCompilers: readonly Compiler[] = TABLE.map(withPeer)
 
-/** Returns the compilers of an app by extension, with its dot. */
 export const compilersFor = memoized((own: readonly Compiler[]): ReadonlyMap<string, Compiler> => {
   const byExtension = new Map<string, Compiler>()
   for (const compiler of [...builtInCompilers, ...own])
@@ -84,10 +82,7 @@ export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)
 }
 
-/**
- * Loads the packages of built-in compilers, as far as they are installed.
- * @param from the project directory, as in loadPeer
- */
+/** Loads the packages of built-in compilers, as far as they are installed. */
 export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string): Promise<void> {
   for (const [at, compiler] of builtInCompilers.entries()) {
     const peers: readonly string[] = TABLE[at]?.peers ?? []
@@ -124,7 +119,6 @@ export function missingPeer(names: readonly string[], purpose: string): string {
   return `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
 }
 
-/** Finds the first installed package of several. @param from the project directory, as in loadPeer */
 export async function findPeer(names: readonly string[], from: string) {
   // This is undefined where everything was bundled into one CommonJS file.
   const here = import.meta.dirname as string | undefined

@@ -56,7 +56,6 @@ export async function compileByEsbuild(
   }
 }
 
-/** Turns an esbuild failure into a `CompileError` with its location, and returns any other error unchanged. */
 export function asCompileError(error: unknown, path: string): unknown {
   const [first] = (error as Partial<Esbuild.TransformFailure>).errors ?? []
   if (!first) return error

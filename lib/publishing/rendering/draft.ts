@@ -76,7 +76,6 @@ export interface Text extends Referring {
 const COPY_FROM = 1024 * 1024
 
 interface Options extends Omit<CompilerInput, 'code' | 'bytes' | 'path'> {
-  /** The project directory. */
   readonly root: string
   readonly isPrecompile: boolean
 }

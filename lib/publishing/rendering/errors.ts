@@ -25,10 +25,7 @@ export interface Referrer extends Pick<Draft, 'app' | 'source' | 'text' | 'map' 
   readonly beside?: Pick<Settings, 'publicDir' | 'base'>
 }
 
-/**
- * Returns the error for a module whose references are not known, and for each path that is not found.
- * @param list returns the assets that may be meant
- */
+/** Returns the error for a module whose references are not known, and for each path that is not found. */
 export async function referenceErrors(
   referrer: Referrer,
   missing: readonly Reference[],
@@ -160,8 +157,6 @@ async function ruleFor(path: string, files: readonly string[]): Promise<string |
 const MAX_COMPARED = 5000
 
 /**
- * Returns what to write instead, as a question; undefined when nothing resembles it.
- * @param listed the assets that it may lead to
  * @param files the absolute paths of the files that it may be written in, the source first
  * @param form returns how such a text would name a source
  */

@@ -19,7 +19,6 @@ interface DirectoryObservation {
   readonly path: string
   /** Absent when the directory changed so recently that its stamp may not show another change. */
   readonly stamp?: Stamp | undefined
-  /** The names that were looked up and not found. */
   readonly absent: readonly string[]
 }
 

@@ -217,7 +217,6 @@ async function wantedBy(
   }
 }
 
-/** Returns the static imports of the app's scripts, by the names of the scripts. */
 function linksOf(
   imports: readonly Imported[],
   scripts: readonly SourceFile[],

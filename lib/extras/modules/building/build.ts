@@ -21,7 +21,6 @@ import { urls } from './urls.ts'
 
 /** Everything has a name, such as `npm/preact/hooks.js`. */
 export interface Built {
-  /** Scripts and their source maps. */
   readonly texts: ReadonlyMap<string, string>
   /** Other files that they refer to. */
   readonly files: readonly SourceFile[]
@@ -35,7 +34,6 @@ export interface Built {
   readonly links: ReadonlyMap<string, readonly string[]>
 }
 
-/** The files of packages that an app publishes, and what pages and the build need to know of them. */
 export interface Listed {
   readonly files: readonly SourceFile[]
   readonly imports: KnownImports
@@ -46,10 +44,7 @@ export interface Listed {
 /** The chunks that several modules share are in this folder. */
 const SHARED = `${FOLDER}-/`
 
-/**
- * @returns the files that were read as well: another build may be another one once one of them has changed; an error
- *   for what cannot be built
- */
+/** Returns the files that were read as well: once one of them has changed, another build may be another one. */
 export async function buildPackages({ rolldown }: Rolldown, wanted: Wanted) {
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
@@ -107,7 +102,6 @@ function inputOf({ root, specifiers, condition }: Wanted) {
   } as const
 }
 
-/** Makes a module for each specifier, with the names that it exports. */
 function facades(
   { specifiers }: Wanted,
   { entries }: Resolved,
@@ -179,7 +173,6 @@ export async function readPackages({ rolldown, transform }: Rolldown, wanted: Wa
   return listRead([...reached].toSorted(), resolved, transform)
 }
 
-/** @returns those that lead to a file or name; undefined for none */
 export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
   const found = [...targets].flatMap(([specifier, target]) => (target === to ? specifier : []))
   return found.length > 0 ? found : undefined

@@ -16,10 +16,7 @@ import { FOLDER } from '../resolving.ts'
 
 const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
 
-/**
- * @param read gets what was read
- * @throws AssetError for those that are not there, and for what their package does not have
- */
+/** @throws AssetError for those that are not there, and for what their package does not have */
 export async function namedFiles(
   given: AppSettings['packages'],
   packages: Packages,
@@ -61,7 +58,6 @@ async function fileIn({ name, directory }: Package, path: string): Promise<Sourc
   return { name: `${FOLDER}${name}/${path}`, file, directory, packageName: name }
 }
 
-/** Returns the references to files that are written as paths. */
 async function referencesIn(file: string, read: Observation[]) {
   const type = TYPES[extname(file).toLowerCase()]
   const readAt = Date.now()

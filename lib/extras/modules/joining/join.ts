@@ -30,7 +30,6 @@ export interface Joining {
   /** The browsers for which it is minified, none for any; undefined: it is not. */
   readonly minifyTarget: readonly string[] | undefined
   readonly plan: Plan
-  /** Tells whether a path is that of an asset. */
   readonly isAsset: (path: string) => boolean
 }
 
@@ -101,7 +100,6 @@ function inOrder(code: string, written: readonly Specified[], parse: Rolldown['p
   )
 }
 
-/** Joins modules into entries; those that are apart are left to be imported. */
 async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf) {
   const { root, minifyTarget: target, plan } = joining
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
@@ -196,7 +194,6 @@ function modulesFrom(
 /** To Rolldown `.cts` and `.mts` say how the text is to be read, which by then is that of a `.js`. */
 const idOf = (file: string) => (/\.[cm]ts$/i.test(file) ? `${file}.js` : file)
 
-/** Returns the names that scripts import from the module at a path. */
 function namesFrom(path: string, scripts: Iterable<Script>): string[] {
   const importers = [...scripts].filter(({ imports }) => imports.includes(path))
   const found = importers.flatMap(({ code }) => importsIn(code))
@@ -239,7 +236,6 @@ function madeOf(
   }
 }
 
-/** @param isAsWritten returns true if places in a file are those of its source */
 function asCompileError(error: unknown, root: string, isAsWritten: (file: string) => boolean) {
   const problem = problemIn(error)
   if (!problem) return error

@@ -26,7 +26,6 @@ export interface Script {
   readonly others: readonly string[]
 }
 
-/** Scripts are found by path. */
 export type Scripts = ReadonlyMap<string, Script>
 export type Nodes = ReadonlyMap<string, Draft>
 
@@ -99,7 +98,6 @@ export function cycleOf(path: string, modules: Scripts): string[] {
 /** Rolldown runs at once what is imported so. */
 const DEFERRED = /\bimport\s+defer\s*\*/
 
-/** Returns the scripts that are modules, sorted by path. */
 export async function modulesIn(all: Scripts): Promise<Scripts> {
   const { isModule } = await loadModuleLexer()
   const scripts = new Map([...all].filter(([, { code }]) => !DEFERRED.test(code)))
