@@ -27,7 +27,7 @@ const RUNTIME: Budgets = {
 }
 const PUBLISHING: Budgets = {
   writing: 540,
-  compilers: 690,
+  compilers: 680,
   references: 320,
   sources: 990,
   rendering: 850,
@@ -42,12 +42,12 @@ const EXTRA: Budgets = {
   'kept-index': 140,
   live: 860,
   media: 570,
-  modules: 2290,
+  modules: 2280,
   names: 600,
   releases: 1480,
   routes: 400,
   styles: 820,
-  telling: 960,
+  telling: 950,
   uploads: 170,
   vite: 2020,
   warnings: 390

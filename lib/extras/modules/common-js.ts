@@ -8,10 +8,8 @@ const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
 export async function facadeOf(context: PluginContext, file: string, given: Iterable<string>) {
   const names = [...new Set([...(await commonJsNames(context, file)), ...given])]
   const list = names.map(each => (IDENTIFIER.test(each) ? each : JSON.stringify(each)))
-  return {
-    code: `export { ${['default', ...list].join(', ')} } from ${JSON.stringify(file)}`,
-    names
-  }
+  const code = `export { ${['default', ...list].join(', ')} } from ${JSON.stringify(file)}`
+  return { code, names }
 }
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u

@@ -119,13 +119,8 @@ function assetsText(assets: Awaited<ReturnType<typeof listAssets>>): string {
   const rows = assets.map(({ path, source, sources = [], partOf, size, target, deltas }) => {
     const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
     const place = target ?? (partOf === undefined ? '-' : `in ${partOf}`)
-    return [
-      path,
-      source + others,
-      sizeText(size),
-      place,
-      ...optional.map(() => (deltas ? savingsText(deltas) : ''))
-    ]
+    const saved = optional.map(() => (deltas ? savingsText(deltas) : ''))
+    return [path, source + others, sizeText(size), place, ...saved]
   })
   return table([['asset', 'source', 'size', 'target', ...optional], ...rows], [2])
 }

@@ -46,10 +46,7 @@ export async function listOwn(settings: Settings, sources: Sources, published: A
 }
 
 /** A server in production has what a precompile made of packages, but seldom the packages. */
-export function withoutPackages<T, Other>(
-  work: Promise<T>,
-  otherwise: (error: AssetError) => Other
-) {
+export function withoutPackages<T, U>(work: Promise<T>, otherwise: (error: AssetError) => U) {
   return work.catch((error: unknown) => {
     if (!(error instanceof AssetError) || error.code !== 'package-unusable') throw error
     return otherwise(error)

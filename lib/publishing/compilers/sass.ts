@@ -94,12 +94,8 @@ function rivalsOf(file: string): string[] {
 
 function sassError(error: Sass.Exception, path: string): CompileError {
   const { url, start, context, text } = error.span
-  const location = {
-    file: filePath(url)[0] ?? path,
-    line: start.line + 1,
-    column: start.column + 1,
-    excerpt: context ?? text
-  }
+  const [line, column] = [start.line + 1, start.column + 1]
+  const location = { file: filePath(url)[0] ?? path, line, column, excerpt: context ?? text }
   return new CompileError(error.sassMessage, location, { cause: error })
 }
 

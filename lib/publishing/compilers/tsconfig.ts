@@ -45,17 +45,13 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
     const match = createPathsMatcher({ path, config })
     const by = `paths of ${basename(path)}`
     const pathsFor = match ? (specifier: string) => ({ paths: match(specifier), by }) : undefined
-    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...filesIn(cache)]
+    // The keys have the name of a function, and the path that was given to it.
+    const read = [...cache.keys()].flatMap(key => /^\w+:(.+?)(?::utf8)?$/.exec(key)?.[1] ?? [])
+    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...read]
     return { compilerOptions, files, pathsFor }
   } catch (error) {
     throw new CompileError(reasonOf(error), { file: path }, { cause: error })
   }
-}
-
-/** Its keys have the name of a function, and the path that was given to it. */
-function filesIn(cache: ReadonlyMap<string, string>): string[] {
-  const paths = Array.from(cache.keys(), key => /^\w+:(.+?)(?::utf8)?$/.exec(key)?.[1] ?? '')
-  return paths.filter(path => path !== '')
 }
 
 /** Browsers need calls in place of JSX, and `react-jsxdev` needs a runtime that production does not have. */

@@ -103,10 +103,9 @@ export async function draft(
     const inputs = [{ path: file, stamp }]
     return { ...asset, content, inputs, isSettled: isSettled(stamp, Date.now()) }
   }
-  const { bytes } = read
   const input = observe(file, read, readAt)
-  if (!isProcessed) return { ...asset, content: bytes, inputs: [input], isSettled: true }
-  return draftText(asset, bytes, input, options)
+  if (!isProcessed) return { ...asset, content: read.bytes, inputs: [input], isSettled: true }
+  return draftText(asset, read.bytes, input, options)
 }
 
 const IMPORTS = { js: /\b(?:import|export)\b/, css: /@import\b/i } as const

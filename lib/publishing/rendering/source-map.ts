@@ -103,11 +103,8 @@ function parseMap(json: string) {
 }
 
 function shiftsOf({ code, references }: Referring, urls: Urls): Shift[] {
-  const ends = positionsOf(
-    code,
-    references.map(({ end }) => end)
-  )
-  return ends.flatMap((end, at) => {
+  const ends = references.map(({ end }) => end)
+  return positionsOf(code, ends).flatMap((end, at) => {
     const [url, reference] = [urls[at], references[at]]
     if (url === undefined || !reference) return []
     const by = writtenReference(reference, url).length - (reference.end - reference.start)

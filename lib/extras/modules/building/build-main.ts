@@ -3,10 +3,5 @@ import { build } from './build-process.ts'
 
 process.once('disconnect', () => process.exit())
 process.once('message', job => {
-  void build(job as Parameters<typeof build>[0]).then(
-    outcome => process.send?.(outcome),
-    (error: unknown) => {
-      throw error
-    }
-  )
+  void build(job as Parameters<typeof build>[0]).then(outcome => process.send?.(outcome))
 })

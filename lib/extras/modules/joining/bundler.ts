@@ -136,10 +136,8 @@ export async function nodeOf({ name, code, map, from }: Made, app: AppSettings, 
   const [first] = origins
   if (!first) throw new TypeError(`${name} is made of nothing`)
   const path = assetPath(app, name)
-  const source =
-    first.path === path
-      ? first.source
-      : { ...first.source, name, path: name, tail: name, specifiers: undefined }
+  const renamed = { ...first.source, name, path: name, tail: name, specifiers: undefined }
+  const source = first.path === path ? first.source : renamed
   const text = await textOf({ app, source }, code, [])
   const draft = { content: Buffer.from(code), text, inputs: [], isSettled: true, map }
   const sources = origins.map(({ path }) => path)
