@@ -35,7 +35,7 @@ export async function loadModuleLexer() {
   }
   const specifierIn = (code: string) => lex(code, () => undefined)?.[0][0]?.n ?? ''
   return {
-    find(code: string): FoundInModule {
+    find: (code: string): FoundInModule => {
       const none = { references: [], isOpen: false }
       const found = CANDIDATE.test(code) ? lex(code, at => at) : [[]]
       if (typeof found === 'number')
@@ -50,13 +50,13 @@ export async function loadModuleLexer() {
       return { references, isOpen }
     },
     /** Tells whether the text has syntax that only a module may have; undefined if it cannot be parsed. */
-    isModule(code: string) {
+    isModule: (code: string) => {
       const found = lex(code, () => undefined)
       if (!found) return undefined
       const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
     },
-    usesOwnUrl(code: string) {
+    usesOwnUrl: (code: string) => {
       const imports = lex(code, () => undefined)?.[0] ?? []
       return imports.some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))
     }

@@ -163,7 +163,7 @@ class AppPackages implements SourceList {
   async named(specifier: string, importer: string) {
     const known = () => {
       const { inside, imports } = this.#listed ?? NONE
-      return inside.get(importer)?.get(specifier) ?? imports.names.get(specifier)
+      return inside?.get(importer)?.get(specifier) ?? imports.names.get(specifier)
     }
     // A view names more than packages, and a package imports what is known.
     const isAsked = importer !== '' && !this.owns(importer)
@@ -174,11 +174,7 @@ class AppPackages implements SourceList {
   }
 }
 
-const NONE: Listed = {
-  files: [],
-  imports: { names: new Map(), links: new Map() },
-  inside: new Map()
-}
+const NONE: Listed = { files: [], imports: { names: new Map(), links: new Map() } }
 
 /** True for a list as precompile makes it, and as every command sees that: modules published on request are not joined. */
 const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
@@ -248,5 +244,5 @@ function listBuilt({ directory, names, files, modules, links }: builds.KeptBuild
     const [packageName] = splitSpecifier(specifiers?.[0] ?? '-')
     return { name, file: join(directory, name), directory, specifiers, packageName }
   })
-  return { files: [...made, ...files], imports: { names: modules, links }, inside: new Map() }
+  return { files: [...made, ...files], imports: { names: modules, links } }
 }

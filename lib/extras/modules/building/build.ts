@@ -37,8 +37,8 @@ export interface Built {
 export interface Listed {
   readonly files: readonly SourceFile[]
   readonly imports: KnownImports
-  /** The names that specifiers in modules of packages lead to, by specifier, by the name of the importer. */
-  readonly inside: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Names by specifier, by the name of the importing module; undefined for a build, whose modules have URLs. */
+  readonly inside?: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
 /** The chunks that several modules share are in this folder. */
