@@ -62,7 +62,6 @@ export class Packages {
     this.looked = new Set(INSTALLED.map(file => join(own, file)))
   }
 
-  /** @throws AssetError for one that is not installed */
   async installed(name: string, importer: string): Promise<Package> {
     const folders = nodeModulesFrom(this.#root)
     for (const folder of folders) {
@@ -165,7 +164,6 @@ export class Packages {
     return undefined
   }
 
-  /** @returns the error for a specifier that means nothing in a package which is installed */
   async notExported(specifier: string, importer: string): Promise<AssetError> {
     const [name, subpath] = splitSpecifier(specifier)
     const { directory } = await this.installed(name, importer)

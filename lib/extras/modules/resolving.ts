@@ -59,7 +59,6 @@ export const PLACEHOLDER = 'npm-file:'
 
 /** It is known once the modules are read. */
 export class Resolved {
-  /** The files of the app's specifiers. */
   readonly entries = new Map<string, string>()
   /** The imports of each module: files by specifier. */
   readonly targets = new Map<string, Map<string, string>>()

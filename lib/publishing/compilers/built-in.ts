@@ -82,7 +82,6 @@ export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)
 }
 
-/** Loads the packages of built-in compilers, as far as they are installed. */
 export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string): Promise<void> {
   for (const [at, compiler] of builtInCompilers.entries()) {
     const peers: readonly string[] = TABLE[at]?.peers ?? []

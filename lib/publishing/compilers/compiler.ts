@@ -44,10 +44,7 @@ export function withRelativeSources(json: string, file: string): string {
 /** The absolute paths of one search, in the order in which the compiler tries them. */
 export type Search = readonly string[]
 
-/**
- * Returns the paths of each search up to the first file that exists. If a search finds nothing, all of its paths are
- * dependencies: a file that appears at one of them changes the result.
- */
+/** Returns the paths of each search up to the first file, or all: a file that appears at one changes the result. */
 export async function searchedPaths(searches: readonly Search[]): Promise<string[]> {
   const upToFirstFile = async (search: Search) => {
     // The last path is a dependency either way.

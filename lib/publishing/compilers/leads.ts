@@ -102,7 +102,6 @@ async function ledBy(directory: string, targets: readonly string[]): Promise<Lea
   return file === undefined ? undefined : { file, by }
 }
 
-/** @throws CompileError for one that cannot be parsed */
 async function jsonIn(directory: string, looked: Set<string>) {
   const file = join(directory, 'package.json')
   looked.add(file)

@@ -14,10 +14,7 @@ interface FoundInModule {
 
 /** A text without one of these words has no references; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
-/**
- * This tells modules that cannot be parsed from classic scripts, which may contain syntax that modules may not, and
- * one of these words in a comment.
- */
+/** This tells modules that cannot be parsed from classic scripts that have one of these words in a comment. */
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
 /** Loads the lexer; called when the first script is rendered whose references are rewritten. */

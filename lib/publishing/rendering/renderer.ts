@@ -50,11 +50,7 @@ export class Renderer {
     this.#placeOf = memoized(directory => ({ root: directory, dir: directory, symlinks }))
   }
 
-  /**
-   * Drafts a source; the result is undefined when it is gone, is not a regular file, or is a link out of its
-   * directory.
-   * @param sourceMap asks the compiler for an inline map, whatever the environment
-   */
+  /** Returns undefined for a source that is gone, is not a regular file, or is a link out of its directory. */
   async draft(asset: Sourced, sourceMap?: boolean): Promise<Draft | undefined> {
     const { env, root, isPrecompile } = this.#settings
     const { compiler, directory, name } = asset.source

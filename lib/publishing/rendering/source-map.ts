@@ -38,10 +38,7 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   })
 }
 
-/**
- * Takes the source map, as JSON, from the end of a text. It is null if it cannot be read, which is no reason to fail:
- * tools that get it would.
- */
+/** Takes the source map, as JSON, from the end of a text; null for one that cannot be read: tools that get it would fail. */
 export function takeInlineMap(code: string) {
   const found = INLINE_MAP.exec(code)
   if (!found) return { code, map: undefined }

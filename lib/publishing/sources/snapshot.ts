@@ -26,7 +26,6 @@ export interface Sourced {
 }
 
 export interface Listed extends Sourced {
-  /** The rivals in the same directory. */
   readonly rivals: readonly Source[]
   /** The sources next to a plain file of the name, and in directories that are searched later. */
   readonly shadowed: readonly Source[]

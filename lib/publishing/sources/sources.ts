@@ -10,8 +10,11 @@ import { AppSources } from './app-sources.ts'
 
 export async function loadSources(project: Project, warn: Warn): Promise<Sources> {
   const makers = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))
-  const made = makers.filter(each => each !== undefined)
-  return new Sources(project, warn, made)
+  return new Sources(
+    project,
+    warn,
+    makers.filter(each => each !== undefined)
+  )
 }
 
 /** Watches the sources until `use` is over: on Windows a directory that is watched can be neither removed nor renamed. */

@@ -41,7 +41,6 @@ class AppPackages implements SourceList {
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
   readonly #project: Project
-  /** Lists the sources of the app itself: its scripts import from packages. */
   readonly #own: () => Promise<readonly SourceFile[]>
   readonly #made = new Remembered(() => this.#list())
   readonly #imports = new Map<string, ScriptImports>()

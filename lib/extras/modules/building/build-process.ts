@@ -111,10 +111,7 @@ export async function isWhole({ directory, names }: KeptBuild): Promise<boolean>
   return written.every(Boolean)
 }
 
-/**
- * Each build has a folder of its own, with the digest of its scripts as name, and the last one is in the list: other
- * processes may use, or write, another one.
- */
+/** Each build has a folder of its own, named by the digest of its scripts: other processes may use, or write, another. */
 async function keepBuild(
   directory: string,
   key: string,

@@ -37,7 +37,6 @@ export interface Made {
   readonly name: string
   /** The code refers to assets by plain URLs, absolute or relative to its own. */
   readonly code: string
-  /** The source map as JSON. */
   readonly map: string | undefined
   /** The paths of the scripts that it was made from; the first one stands for it. */
   readonly from: readonly [string, ...string[]]
