@@ -62,8 +62,8 @@ test('axe finds nothing on the pages of the demo', async t => {
   const demoEnv = { SERVE_STATIC_ASSETS: 'true', DEMO_VITE: 'true', PORT: String(port) }
   const env = { ...process.env, NODE_ENV: 'development', ...demoEnv }
   const demo = spawn(process.execPath, ['--import', 'tsx', 'demo/server.ts'], { env })
+  const ended = once(demo, 'exit')
   t.teardown(async () => {
-    const ended = once(demo, 'exit')
     demo.kill()
     await ended
   })

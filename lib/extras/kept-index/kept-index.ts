@@ -99,7 +99,9 @@ function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): objec
   const own = apps.map(({ compilers }) =>
     [...compilersFor(compilers)].flatMap(([end, compiler]) => (isBuiltIn(compiler) ? [] : end))
   )
-  return { root, env, base, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
+  // Some options are no JSON, such as a dev server.
+  const settled = apps.map(app => ({ ...app, given: undefined, compilers: undefined }))
+  return { root, env, base, prefix, symlinks, apps: settled, own, thirdParty: assetSources.list() }
 }
 
 /** The names of all sources are compared, since a new one may be found in place of another. */

@@ -21,9 +21,8 @@ export function publicFile({ publicDir }: Pick<CommonSettings, 'publicDir'>, pat
   return join(publicDir, path)
 }
 
-/** The file of a source map that no server finds. @param path of the published file that it describes */
-export function hiddenMapFile({ root }: Pick<CommonSettings, 'root'>, path: string): string {
-  return join(root, 'source-maps', `${path}.map`)
+export function hiddenMapFile({ root }: Pick<CommonSettings, 'root'>, published: string): string {
+  return join(root, 'source-maps', `${published}.map`)
 }
 
 type ManifestApps = Readonly<Record<string, { readonly path: string }>>

@@ -59,10 +59,13 @@ async function restart(t: ExecutionContext, root: string, options: SiteOptions =
   return { published, compiled, texts }
 }
 
-test('a server that restarts compiles and publishes nothing again', async t => {
-  const root = await makeKept(t)
+test('a server that restarts compiles and publishes nothing again, even if options are no JSON', async t => {
+  const own = { extensions: '.own', target: '.js', compile: () => ({ code: '' }), caches: {} }
+  own.caches = { own }
+  const options = { ...OPTIONS, compilers: [own] }
+  const root = await makeKept(t, options)
   const { ino } = statSync(join(root, 'public/assets/app.css'))
-  const { published, compiled, texts } = await restart(t, root)
+  const { published, compiled, texts } = await restart(t, root, options)
   t.deepEqual([published, compiled], [[], []])
   t.regex(texts[0] ?? '', /a \{\s*color: red/)
   t.is(statSync(join(root, 'public/assets/app.css')).ino, ino)

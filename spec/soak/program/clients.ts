@@ -59,6 +59,7 @@ function sessionOf(port: number): ClientHttp2Session {
 
 export async function askHttp2(ports: Ports, question: Question): Promise<Answer> {
   const { bytes, ...rest } = await askSession(sessionOf(ports.http2), question.path, question)
+  if (rest.status === 0) throw new Error('its stream ended without a response')
   return decoded(question, { ...(rest as Omit<Answer, 'body'>), body: bytes })
 }
 
