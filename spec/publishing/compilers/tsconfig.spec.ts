@@ -61,11 +61,14 @@ test('each setting that changes the output counts, in development and precompile
   }
 })
 
+const has = (extra: string) => EXTRAS.some(({ name }) => name === extra)
+const UNLISTED = has('modules') && { packages: false as const }
+const MINIFIED = has('styles') && { minify: true }
+
 test('where no setting says what JSX is, it is that of React or Preact, as package.json has it', async t => {
   const lists = { react: /from "react\/jsx-runtime"/, preact: PREACT, 'solid-js': REACT }
-  const packages = EXTRAS.some(({ name }) => name === 'modules') && { packages: false as const }
   for (const [name, made] of Object.entries(lists)) {
-    const options = { missing: 'ignore', ...packages } as const
+    const options = { missing: 'ignore', ...UNLISTED } as const
     const site = await makeSite(t, { 'javascripts/app.tsx': JSX }, options)
     t.regex((await site.ask('/assets/app.js')).text, REACT)
     site.write('/package.json', JSON.stringify({ dependencies: { [name]: '1' } }))
@@ -80,7 +83,7 @@ test('where no setting says what JSX is, it is that of React or Preact, as packa
 
 test('a module that imports React has JSX that calls it, as one from a CDN, whatever package.json has', async t => {
   const imports = { react: 'https://cdn.example/react.js' }
-  const site = await makeSite(t, {}, { imports, packages: false })
+  const site = await makeSite(t, {}, { imports, ...UNLISTED })
   site.write('/package.json', '{ "dependencies": { "react": "1" } }')
   for (const bound of ['React', '* as React', 'React, { useState }']) {
     site.write('javascripts/app.tsx', `import ${bound} from 'react'\n${JSX}`)
@@ -285,7 +288,7 @@ test('paths out of the assets are an error, those to packages and what imports m
     t.is(status, told ? 500 : 200)
     if (told) t.true(`${site.errors[0]?.message}\n`.includes(`app.ts:1:8 ${told}`))
     else t.regex(text, /^import "\/assets\/near\.js"/)
-    const error = await precompile({ ...options, root: site.root, minify: true }).then(
+    const error = await precompile({ ...options, root: site.root, ...MINIFIED }).then(
       () => '',
       String
     )
