@@ -22,8 +22,8 @@ export interface ModuleOptions {
    * builds with all that it imports; `importMap()` contains the bare specifiers. An object names files of a package
    * instead, which are published as they are, at `npm/<package>/<path in the package>`, with what they refer to.
    *
-   * A package that is not installed, or cannot be built, is an AssetError on every page in development and in
-   * precompile.
+   * A package that is not installed, or cannot be built, is an AssetError of precompile. In development it is one on
+   * every page if it is named here, and one of the modules that import it otherwise.
    *
    * @example
    * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]

@@ -67,6 +67,8 @@ export class Resolved {
   readonly workers = new Set<string>()
   /** The specifiers that lead nowhere, each with a file that imports it. */
   readonly lost = new Map<string, string>()
+  /** Why a module that is asked for cannot be built, by its specifier. */
+  readonly failures = new Map<string, readonly AssetError[]>()
   readonly root: string
   readonly packages: Packages
 
@@ -91,18 +93,23 @@ export class Resolved {
     return { name, file, directory, packageName }
   }
 
-  /** @throws AssetError for all that is used and not there */
-  requireFound(used: Iterable<string>): void {
+  /** @throws AssetError for all that cannot be built */
+  requireNoFailure(): void {
+    if (this.failures.size > 0) throw allOf([...this.failures.values()].flat())
+  }
+
+  /** @param used what the module of a specifier imports, and all that it reaches */
+  requireFound(specifier: string, used: Iterable<string>): void {
     const problems = new Map<string, AssetError>()
-    for (const specifier of used) {
-      const importer = this.lost.get(specifier)
+    for (const each of used) {
+      const importer = this.lost.get(each)
       if (importer === undefined) continue
-      const error = unusable(`${pathFrom(this.root, importer)} ${lostReason(specifier)}`)
+      const error = unusable(`${pathFrom(this.root, importer)} ${lostReason(each)}`)
       // A package has one stylesheet or a hundred.
-      const { name = '' } = (isSheet(specifier) && this.packages.homeOf(importer)) || {}
+      const { name = '' } = (isSheet(each) && this.packages.homeOf(importer)) || {}
       problems.set(name || error.message, problems.get(name) ?? error)
     }
-    if (problems.size > 0) throw allOf([...problems.values()])
+    if (problems.size > 0) this.failures.set(specifier, [...problems.values()])
   }
 }
 
@@ -139,7 +146,6 @@ export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): P
     name: 'packages',
     transform: refuseDeep,
     async buildStart() {
-      const problems = new Array<AssetError>()
       for (const [specifier, { importer }] of specifiers) {
         try {
           const file = await fileOf(this, specifier, importer, resolved)
@@ -148,10 +154,10 @@ export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): P
           entries.set(specifier, file)
         } catch (error) {
           if (errorCode(error) !== 'package-unusable') throw error
-          problems.push(error as AssetError)
+          resolved.failures.set(specifier, [error as AssetError])
         }
       }
-      if (problems.length > 0) throw allOf(problems)
+      resolved.requireNoFailure()
     },
     async resolveId(specifier, importer, { kind }) {
       if (importer === undefined || importer.startsWith('\0') || specifier.startsWith('\0'))

@@ -212,8 +212,8 @@ const BROKEN = {
   ...pkg('types-only', { exports: { '.': { types: './a.d.ts' } } })
 }
 
-test('a failure names the script that imports, and is looked for again only after a change', async t => {
-  const files = { ...BROKEN, 'javascripts/app.js': "import 'tip/mor'" }
+test('a failure of a package that is named is looked for again only after a change', async t => {
+  const files = { ...BROKEN, 'javascripts/app.js': "import 'tip/more'" }
   const packages = ['lacks', 'tip', { tip: 'dist/x.js' }]
   const page = await makePage(t, files, { packages })
   const timed = async () => {
@@ -224,10 +224,6 @@ test('a failure names the script that imports, and is looked for again only afte
   const first = await timed()
   t.true((await timed()) < first / 3, 'nothing is built')
   const last = () => page.errors.at(-1)?.message ?? ''
-  const script = 'apps/web/assets/javascripts/app.js'
-  t.regex(last(), RegExp(`^tip 1\\.0\\.0 has no export '\\./mor' .*, though ${script} names it`))
-  page.write('javascripts/app.js', "import 'tip/more'")
-  await timed()
   t.regex(last(), /lacks\/index\.js imports 'gone', which is not installed/)
   writeFiles(page.root, modulePkg('gone', 'export {}'))
   await timed()
@@ -338,7 +334,8 @@ test('a dependency is in the next page once it is imported, and one that is not 
   t.deepEqual(await page.imports(), { later: '/assets/npm/later.js' })
   page.write('/package.json', dependencies('later', 'gone'))
   page.write('javascripts/part.js', "import 'gone'")
-  t.is((await page.ask('/')).status, 500)
+  t.is((await page.ask('/')).status, 200)
+  t.is((await page.ask('/assets/part.js')).status, 500)
   const told = 'names the package gone, which is not installed: run npm install gone'
   t.is(page.errors.at(-1)?.message, `apps/web/assets/javascripts/part.js ${told}`)
   writeFiles(
@@ -348,6 +345,29 @@ test('a dependency is in the next page once it is imported, and one that is not 
     )
   )
   t.deepEqual(await page.imports(), { gone: '/assets/npm/gone.js' })
+})
+
+test('a dependency that cannot be built is an error of the modules that import it, and of nothing else', async t => {
+  const names = dependencies('tip', 'later', 'node-only', 'gone')
+  const page = await makePage(t, { ...AUTOMATIC, '/package.json': names }, {})
+  const failing = {
+    'node-only':
+      /^apps\/web\/assets\/own\.test\.js imports 'node-only', which cannot be built: node_modules\/node-only\/index\.js imports 'node:fs'/,
+    gone: /^apps\/web\/assets\/own\.test\.js names the package gone, which is not installed/,
+    'tip/mor':
+      /^tip 1\.0\.0 has no export '\.\/mor' .*, though apps\/web\/assets\/own\.test\.js names it/
+  }
+  for (const [name, message] of Object.entries(failing)) {
+    page.write('own.test.js', `import '${name}'; import 'later'`)
+    t.is((await page.ask('/')).status, 200)
+    t.is((await page.ask('/assets/own.test.js')).status, 500)
+    t.regex(page.errors.at(-1)?.message ?? '', message)
+    t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
+    t.is((await page.ask('/assets/app.js')).status, 200)
+    t.is((await page.load('tip'))['base'], 1)
+  }
+  page.write('own.test.js', "import 'later'")
+  t.is((await page.ask('/assets/own.test.js')).status, 200)
 })
 
 test('a source directory in a package has the dependencies of the project, not those of its author', async t => {

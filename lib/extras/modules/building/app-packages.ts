@@ -22,9 +22,9 @@ import { hasModules, isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
-import { readPackages, specifiersOf, type Listed } from './build.ts'
 import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
+import { readPackages, specifiersOf, type Listed } from './read.ts'
 
 /** @throws AssetError where Rolldown is needed and not there */
 export async function packagesOf(project: Project, isBuilt: boolean): Promise<MakeSourceList> {
@@ -169,6 +169,8 @@ class AppPackages implements SourceList {
     if (this.#listed && (known() !== undefined || !isAsked)) return known()
     if (this.#isQuiet) this.#made.forget()
     await this.verify()
+    const failure = isAsked ? this.#listed?.failed?.get(specifier) : undefined
+    if (failure !== undefined) throw unusable(failure)
     return known()
   }
 }
@@ -229,19 +231,23 @@ function linksOf(
   return links
 }
 
-function isEnough({ modules, withoutMain, commonJs }: builds.KeptBuild, { specifiers }: Wanted) {
+function isEnough(
+  { modules, withoutMain, commonJs, failed }: builds.KeptBuild,
+  { specifiers }: Wanted
+) {
   return [...specifiers].every(([specifier, { names }]) => {
+    if (failed.has(specifier)) return true
     if (withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
     const known = commonJs.get(specifier)
     return modules.has(specifier) && (!known || names.every(each => known.includes(each)))
   })
 }
 
-function listBuilt({ directory, names, files, modules, links }: builds.KeptBuild): Listed {
+function listBuilt({ directory, names, files, modules, links, failed }: builds.KeptBuild): Listed {
   const made = names.map((name): SourceFile => {
     const specifiers = specifiersOf(name, modules)
     const [packageName] = splitSpecifier(specifiers?.[0] ?? '-')
     return { name, file: join(directory, name), directory, specifiers, packageName }
   })
-  return { files: [...made, ...files], imports: { names: modules, links } }
+  return { files: [...made, ...files], imports: { names: modules, links }, failed }
 }

@@ -1,21 +1,18 @@
-// Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share. Where
-// they are joined with the modules of the app, it only reads them.
+// Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Plugin } from 'rolldown'
-import { CompileError } from '../../../runtime/errors.ts'
-import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
-import type { Compiler } from '../../../runtime/settings/options.ts'
+import type { SourceFile } from '../../../runtime/app/extra.ts'
 import { facadeOf } from '../common-js.ts'
 import {
   asUnusable,
   buildOptions,
-  DATA,
   ENTRY,
   FOLDER,
   Resolved,
   resolving,
   type Wanted
 } from '../resolving.ts'
+import { allOf, OPTION } from '../packages.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
@@ -32,20 +29,49 @@ export interface Built {
   readonly commonJs: ReadonlyMap<string, readonly string[]>
   /** A script imports these statically. */
   readonly links: ReadonlyMap<string, readonly string[]>
-}
-
-export interface Listed {
-  readonly files: readonly SourceFile[]
-  readonly imports: KnownImports
-  /** Names by specifier, by the name of the importing module; undefined for a build, whose modules have URLs. */
-  readonly inside?: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Why a module cannot be built, by specifier: what imports it fails, and nothing else does. */
+  readonly failed: ReadonlyMap<string, string>
 }
 
 /** The chunks that several modules share are in this folder. */
-const SHARED = `${FOLDER}-/`
+export const SHARED = `${FOLDER}-/`
 
-/** Returns the files that were read as well: once one of them has changed, another build may be another one. */
-export async function buildPackages({ rolldown }: Rolldown, wanted: Wanted) {
+interface Outcome {
+  readonly built?: Built
+  readonly error?: unknown
+  /** The files that were read: once one of them has changed, another build may be another one. */
+  readonly inputs: readonly string[]
+}
+
+const NOTHING_BUILT = {
+  ...{ texts: new Map<string, string>(), files: [], withoutMain: [], links: new Map() },
+  ...{ modules: new Map<string, string>(), commonJs: new Map() }
+}
+
+/** Builds the others where a module fails that a script imports; what the option names has to be there. */
+export async function buildPackages(rolldown: Rolldown, wanted: Wanted): Promise<Outcome> {
+  const { failures, ...outcome } = await buildAll(rolldown, wanted)
+  const { specifiers } = wanted
+  const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
+  if (failures.size === 0 || [...failures.keys()].some(isNamed)) return outcome
+  const left = new Map([...specifiers].filter(([each]) => !failures.has(each)))
+  const rest: Outcome =
+    left.size > 0
+      ? await buildPackages(rolldown, { ...wanted, specifiers: left })
+      : { built: { ...NOTHING_BUILT, failed: new Map() }, inputs: [] }
+  const inputs = [...outcome.inputs, ...rest.inputs]
+  if (!rest.built) return { error: rest.error, inputs }
+  const failed = new Map(rest.built.failed)
+  for (const [specifier, errors] of failures) {
+    const { importer = '' } = specifiers.get(specifier) ?? {}
+    const { message } = allOf(errors)
+    const what = `${importer} imports '${specifier}', which cannot be built: `
+    failed.set(specifier, message.includes(importer) ? message : what + message)
+  }
+  return { built: { ...rest.built, failed }, inputs }
+}
+
+async function buildAll({ rolldown }: Rolldown, wanted: Wanted) {
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
   const build = await rolldown({
@@ -70,10 +96,22 @@ export async function buildPackages({ rolldown }: Rolldown, wanted: Wanted) {
       chunkFileNames: ({ name }) => `${SHARED}${name.replace(/[^\w.-]+/g, '-')}-[hash].js`
     })
     const chunks = output.filter(each => each.type === 'chunk')
-    resolved.requireFound(chunks.flatMap(({ imports }) => imports))
     const byFacade = (specifier: string) =>
       chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
-    const built = {
+    for (const specifier of resolved.entries.keys()) {
+      const reached = new Set([byFacade(specifier)])
+      const used = new Set<string>()
+      for (const name of reached) {
+        const { imports = [], dynamicImports = [] } =
+          chunks.find(each => each.fileName === name) ?? {}
+        imports.forEach(each => used.add(each))
+        for (const each of [...imports, ...dynamicImports]) reached.add(each)
+      }
+      resolved.requireFound(specifier, used)
+    }
+    resolved.requireNoFailure()
+    const built: Built = {
+      failed: new Map(),
       texts: new Map(
         output.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
       ),
@@ -85,15 +123,16 @@ export async function buildPackages({ rolldown }: Rolldown, wanted: Wanted) {
         chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
       )
     }
-    return { built, inputs: await read() }
+    return { built, failures: resolved.failures, inputs: await read() }
   } catch (error) {
-    return { error: asUnusable(error, wanted.root), inputs: await read() }
+    const { failures } = resolved
+    return { error: asUnusable(error, wanted.root), failures, inputs: await read() }
   } finally {
     await build.close()
   }
 }
 
-function inputOf({ root, specifiers, condition }: Wanted) {
+export function inputOf({ root, specifiers, condition }: Wanted) {
   return {
     input: Object.fromEntries(Array.from(specifiers.keys(), each => [FOLDER + each, ENTRY + each])),
     cwd: root,
@@ -139,90 +178,4 @@ function entryName(name: string, { entries, files }: Resolved): string {
   const folder = `${name.slice(FOLDER.length)}.js/`
   const isTaken = [...entries.keys(), ...files.keys()].some(each => each.startsWith(folder))
   return isTaken ? `${SHARED}${folder.slice(0, -1).replaceAll('/', '+')}` : `${name}.js`
-}
-
-/** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
-export async function readPackages({ rolldown, transform }: Rolldown, wanted: Wanted) {
-  const resolved = new Resolved(wanted.root)
-  const { entries, workers } = resolved
-  const modules = new Map<string, readonly string[]>()
-  const reading: Plugin = {
-    name: 'reading',
-    resolveId: specifier =>
-      specifier.startsWith(ENTRY)
-        ? (entries.get(specifier.slice(ENTRY.length)) ?? specifier)
-        : null,
-    load: id => (id.startsWith(ENTRY) ? 'export {}' : null),
-    moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
-      // Rolldown follows what CommonJS requires.
-      modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
-    }
-  }
-  const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
-  const build = await rolldown({ ...inputOf(wanted), plugins })
-  try {
-    await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
-  } catch (error) {
-    throw asUnusable(error, wanted.root)
-  } finally {
-    await build.close()
-  }
-  const reached = new Set([...entries.values(), ...workers])
-  for (const id of reached)
-    for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
-  return listRead([...reached].toSorted(), resolved, transform)
-}
-
-export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
-  const found = [...targets].flatMap(([specifier, target]) => (target === to ? specifier : []))
-  return found.length > 0 ? found : undefined
-}
-
-/** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
-function listRead(
-  modules: readonly string[],
-  resolved: Resolved,
-  transform: Rolldown['transform']
-): Listed {
-  const { entries, packages, targets } = resolved
-  const names = new Map<string, string>()
-  for (const [specifier, file] of entries)
-    names.set(file, names.get(file) ?? `${FOLDER}${specifier}.js`)
-  const taken = new Set(names.values())
-  const files = modules.map((file): SourceFile => {
-    const path = packages.pathOf(file) ?? ''
-    const own = /\.m?js$/.test(path) ? path : `${path}.js`
-    const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
-    names.set(file, name)
-    // Two versions may have one name, in a store outside of the project.
-    taken.add(name)
-    const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, transform)]
-    return { ...resolved.sourceOf(name, file), specifiers, compiler }
-  })
-  const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
-    new Map(
-      [...found].flatMap(([from, file]) => (names.has(file) ? [[from, names.get(file) ?? '']] : []))
-    )
-  return {
-    files: [...files, ...resolved.otherFiles()],
-    imports: { names: namesOf(entries), links: new Map() },
-    inside: new Map(modules.map(file => [names.get(file) ?? '', namesOf(targets.get(file))]))
-  }
-}
-
-/** Makes JavaScript of what Rolldown takes for something else by the name of its file. */
-function compilerFor(file: string, transform: Rolldown['transform']): Compiler | undefined {
-  const [extension] = /\.(?:json|txt|[cm]?ts|[jt]sx)$/.exec(file) ?? []
-  if (extension === undefined) return undefined
-  const compile: Compiler['compile'] = async ({ code, path, sourceMap }) => {
-    // Rolldown reads it again, and gives it the names that its readers need.
-    if (DATA.test(path)) return { code: `export default ${JSON.stringify(code)}` }
-    const made = await transform(basename(path), code, { sourcemap: sourceMap === true })
-    const [error] = made.errors
-    if (error) throw new CompileError(error.message, { file: path })
-    if (!made.map) return { code: made.code }
-    const map = Buffer.from(JSON.stringify(made.map)).toString('base64')
-    return { code: `${made.code}//# sourceMappingURL=data:application/json;base64,${map}` }
-  }
-  return { extensions: extension, target: '.js', compile }
 }

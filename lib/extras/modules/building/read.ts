@@ -1,0 +1,103 @@
+// Reads packages whose modules are joined with those of the app, and lists them.
+import { basename, join } from 'node:path'
+import type { Plugin } from 'rolldown'
+import { CompileError } from '../../../runtime/errors.ts'
+import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
+import type { Compiler } from '../../../runtime/settings/options.ts'
+import { asUnusable, DATA, ENTRY, FOLDER, Resolved, resolving, type Wanted } from '../resolving.ts'
+import type { Rolldown } from '../rolldown.ts'
+import { inputOf, SHARED, type Built } from './build.ts'
+import { urls } from './urls.ts'
+
+export interface Listed extends Partial<Pick<Built, 'failed'>> {
+  readonly files: readonly SourceFile[]
+  readonly imports: KnownImports
+  /** Names by specifier, by the name of the importing module; undefined for a build, whose modules have URLs. */
+  readonly inside?: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+/** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
+export async function readPackages({ rolldown, transform }: Rolldown, wanted: Wanted) {
+  const resolved = new Resolved(wanted.root)
+  const { entries, workers } = resolved
+  const modules = new Map<string, readonly string[]>()
+  const reading: Plugin = {
+    name: 'reading',
+    resolveId: specifier =>
+      specifier.startsWith(ENTRY)
+        ? (entries.get(specifier.slice(ENTRY.length)) ?? specifier)
+        : null,
+    load: id => (id.startsWith(ENTRY) ? 'export {}' : null),
+    moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
+      // Rolldown follows what CommonJS requires.
+      modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
+    }
+  }
+  const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
+  const build = await rolldown({ ...inputOf(wanted), plugins })
+  try {
+    await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
+  } catch (error) {
+    throw asUnusable(error, wanted.root)
+  } finally {
+    await build.close()
+  }
+  const reached = new Set([...entries.values(), ...workers])
+  for (const id of reached)
+    for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
+  return listRead([...reached].toSorted(), resolved, transform)
+}
+
+export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
+  const found = [...targets].flatMap(([specifier, target]) => (target === to ? specifier : []))
+  return found.length > 0 ? found : undefined
+}
+
+/** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
+function listRead(
+  modules: readonly string[],
+  resolved: Resolved,
+  transform: Rolldown['transform']
+): Listed {
+  const { entries, packages, targets } = resolved
+  const names = new Map<string, string>()
+  for (const [specifier, file] of entries)
+    names.set(file, names.get(file) ?? `${FOLDER}${specifier}.js`)
+  const taken = new Set(names.values())
+  const files = modules.map((file): SourceFile => {
+    const path = packages.pathOf(file) ?? ''
+    const own = /\.m?js$/.test(path) ? path : `${path}.js`
+    const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
+    names.set(file, name)
+    // Two versions may have one name, in a store outside of the project.
+    taken.add(name)
+    const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, transform)]
+    return { ...resolved.sourceOf(name, file), specifiers, compiler }
+  })
+  const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
+    new Map(
+      [...found].flatMap(([from, file]) => (names.has(file) ? [[from, names.get(file) ?? '']] : []))
+    )
+  return {
+    files: [...files, ...resolved.otherFiles()],
+    imports: { names: namesOf(entries), links: new Map() },
+    inside: new Map(modules.map(file => [names.get(file) ?? '', namesOf(targets.get(file))]))
+  }
+}
+
+/** Makes JavaScript of what Rolldown takes for something else by the name of its file. */
+function compilerFor(file: string, transform: Rolldown['transform']): Compiler | undefined {
+  const [extension] = /\.(?:json|txt|[cm]?ts|[jt]sx)$/.exec(file) ?? []
+  if (extension === undefined) return undefined
+  const compile: Compiler['compile'] = async ({ code, path, sourceMap }) => {
+    // Rolldown reads it again, and gives it the names that its readers need.
+    if (DATA.test(path)) return { code: `export default ${JSON.stringify(code)}` }
+    const made = await transform(basename(path), code, { sourcemap: sourceMap === true })
+    const [error] = made.errors
+    if (error) throw new CompileError(error.message, { file: path })
+    if (!made.map) return { code: made.code }
+    const map = Buffer.from(JSON.stringify(made.map)).toString('base64')
+    return { code: `${made.code}//# sourceMappingURL=data:application/json;base64,${map}` }
+  }
+  return { extensions: extension, target: '.js', compile }
+}
