@@ -11,8 +11,9 @@ import { draft } from '../../publishing/rendering/draft.ts'
 import type { Project, SourceFile } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
-import { readContent } from '../../runtime/files/open-file.ts'
+import { readContent, readSnapshot } from '../../runtime/files/open-file.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { isPackage } from './options.ts'
 
 export interface Imported {
   /** The absolute path of the script, without links. */
@@ -44,6 +45,18 @@ export async function importedBy(
   known.clear()
   for (const [at, { file }] of scripts.entries()) known.set(file, found[at] as ScriptImports)
   return found
+}
+
+/** False if no script imports a package, as far as the texts say that people wrote: nothing is compiled for that. */
+export async function mayImport(scripts: readonly SourceFile[], { imports }: AppSettings) {
+  const found = await inParallel(scripts, 16, async ({ file, compiler }) => {
+    // Others may add imports, as JSX and single-file components do.
+    if (compiler && !/\.m?ts$/.test(file)) return true
+    const read = await readSnapshot(file)
+    const written = importsIn(read?.bytes.toString() ?? '')
+    return written.some(({ specifier }) => isPackage(specifier) && !imports.has(specifier))
+  })
+  return found.includes(true)
 }
 
 async function importsOf(

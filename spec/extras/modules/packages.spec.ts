@@ -408,6 +408,24 @@ test('without packages a page compiles no edited module, whatever the option imp
   t.is(seen[0], seen[1])
 })
 
+test('a script is compiled once, by a page or by precompile, where none imports a package', async t => {
+  let count = 0
+  const compile = ({ code }: { readonly code: string }) => ({ code: (count++, code) })
+  const compilers = [{ extensions: '.ts', target: '.js', compile }]
+  const files = {
+    ...AUTOMATIC,
+    'javascripts/app.ts': "import './part.js'",
+    'javascripts/part.js': ''
+  }
+  const page = await makePage(t, files, { compilers })
+  await page.ask('/')
+  t.is(count, 0)
+  await page.ask('/assets/app.js')
+  t.is(count, 1)
+  await run({ root: makeProject(t, placed(files)), compilers })
+  t.is(count, 2)
+})
+
 test('packages: false leaves a dependency out', async t => {
   const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
   const site = await makePage(t, files, { packages: false, missing: 'warn' })

@@ -17,7 +17,7 @@ import {
   type Made,
   type Observation
 } from '../../../publishing/sources/observation.ts'
-import { importedBy, type Imported, type ScriptImports } from '../imports.ts'
+import { importedBy, mayImport, type Imported, type ScriptImports } from '../imports.ts'
 import { hasModules, isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
@@ -48,6 +48,7 @@ class AppPackages implements SourceList {
   #kept: builds.KeptBuild | undefined
   #listed: Listed | undefined
   #isQuiet = false
+  #isAsked = false
   #digest = ''
   #failure: unknown
 
@@ -109,7 +110,9 @@ class AppPackages implements SourceList {
 
   /** @param inputs gets that on which the list depends, or the failure of making it */
   async #listFrom(packages: Packages, inputs: Observation[]): Promise<Listed> {
-    const found = await importedBy(this.#scripts, this.#app, this.#project, this.#imports)
+    const isScanned = isNamed(this.#app) || this.#isAsked || mayImport(this.#scripts, this.#app)
+    const scripts = (await isScanned) ? this.#scripts : []
+    const found = await importedBy(scripts, this.#app, this.#project, this.#imports)
     const imports = found.flatMap(each => each.imports)
     // Nothing is looked at again for an app without packages, until a module asks for one.
     const isOwn = ({ specifier, to }: Imported) =>
@@ -167,7 +170,10 @@ class AppPackages implements SourceList {
     // A view names more than packages, and a package imports what is known.
     const isAsked = importer !== '' && !this.owns(importer)
     if (this.#listed && (known() !== undefined || !isAsked)) return known()
-    if (this.#isQuiet) this.#made.forget()
+    if (this.#isQuiet) {
+      this.#isAsked = true
+      this.#made.forget()
+    }
     await this.verify()
     const failure = isAsked ? this.#listed?.failed?.get(specifier) : undefined
     if (failure !== undefined) throw unusable(failure)
