@@ -27,7 +27,7 @@ const RUNTIME: Budgets = {
 }
 const PUBLISHING: Budgets = {
   writing: 540,
-  compilers: 680,
+  compilers: 690,
   references: 320,
   sources: 990,
   rendering: 850,

@@ -7,7 +7,7 @@ import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside } from '../../runtime/files/paths.ts'
 import { firstFile, foldersFrom } from './compiler.ts'
-import { PACKAGES, tsconfigFor } from './tsconfig.ts'
+import { NONE, PACKAGES, tsconfigFor } from './tsconfig.ts'
 
 /** A file, or another specifier, that settings give to a bare specifier. */
 export interface Lead {
@@ -66,13 +66,21 @@ export function leadsFor(source: string, root: string, environment: string): Lea
     found.files.forEach(file => files.add(file))
     return found
   })
+  // A tsconfig.json that cannot be read is an error of TypeScript, and of what can be no package.
+  const unlessNeeded = (specifier: string) => (error: unknown) => {
+    if (!(error instanceof CompileError) || !PLAIN.test(source) || !PACKAGE.test(specifier))
+      throw error
+    files.add(error.location.file)
+    return NONE
+  }
   const folders = source.includes(PACKAGES) ? [] : foldersFrom(dirname(source))
   const nearest = once(() => firstAnswer(folders, folder => jsonIn(folder, files)))
   const conditions = new Set(['import', 'browser', 'module', 'default', environment])
   return {
     files,
     async find(specifier) {
-      const { paths, by } = (await tsconfig()).pathsFor?.(specifier) ?? { paths: [], by: '' }
+      const { pathsFor } = await tsconfig().catch(unlessNeeded(specifier))
+      const { paths, by } = pathsFor?.(specifier) ?? { paths: [], by: '' }
       // Files of packages are found as the package is.
       const file = await firstCandidate(paths.filter(path => !`${path}${sep}`.includes(PACKAGES)))
       if (file !== undefined) return { file, by }
@@ -86,6 +94,7 @@ export function leadsFor(source: string, root: string, environment: string): Lea
 }
 
 /** Where there is no file, `@/dial.ts` is missing, and `dial` may be a package. */
+const PLAIN = /\.m?js$/i
 const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
 const URL = /^(?!node:)[a-z][a-z\d+.-]*:/i
 

@@ -15,7 +15,7 @@ export interface Tsconfig {
 
 const OPTION =
   /^(?:experimentalDecorators|jsx\w*|target|useDefineForClassFields|verbatimModuleSyntax)$/
-const NONE: Tsconfig = { compilerOptions: {}, files: [] }
+export const NONE: Tsconfig = { compilerOptions: {}, files: [] }
 export const PACKAGES = `${sep}node_modules${sep}`
 
 export const loadReader = () => import('get-tsconfig')

@@ -125,6 +125,25 @@ test('extends names files or packages, the file itself comes first, and JSON may
 
 const PLACES = ['tsconfig.json', 'apps/tsconfig.json', 'apps/web/assets/javascripts/tsconfig.json']
 
+test('a base that is not installed is an error of TypeScript and of paths, not of other scripts', async t => {
+  const files = {
+    '/tsconfig.json': '{ "extends": "@gone/base" }',
+    'plain.js': "import 'own'",
+    'typed.ts': "import 'own'",
+    'aliased.js': "import '@/own.js'",
+    'own.js': ''
+  }
+  const site = await makeSite(t, files, { missing: 'warn' })
+  const statuses = { plain: 200, typed: 500, aliased: 500 }
+  for (const [name, status] of Object.entries(statuses))
+    t.is((await site.ask(`/assets/${name}.js`)).status, status, name)
+  site.write(
+    '/tsconfig.json',
+    '{ "compilerOptions": { "paths": { "own": ["./apps/web/assets/typed.ts"] } } }'
+  )
+  t.regex((await site.ask('/assets/plain.js')).text, /typed\.js/)
+})
+
 test('model: after each edit the nearest tsconfig.json counts, with what it extends', async t => {
   const edit = fc.record({
     place: fc.constantFrom(...PLACES),
