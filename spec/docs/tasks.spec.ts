@@ -227,7 +227,7 @@ test('one module runs in the server and in the page, in development and precompi
     'assets/javascripts/app.ts': "import './mony.ts'"
   })
   const told = await site.run('npx koa-fresh-assets explain app.js --env development || true')
-  t.regex(told, /app\.ts:1:9 refers to \.\/mony\.ts, which .*: did you mean '\.\/money\.ts'/)
+  t.regex(told, /app\.ts:1:8 refers to \.\/mony\.ts, which .*: did you mean '\.\/money\.ts'/)
 })
 
 test('with the tsconfig.json of the page, JSX is that of Preact', async t => {

@@ -142,8 +142,9 @@ function placesIn(root: string, file: string, code: string, offsets: readonly nu
 /** Matches the path by itself, not as part of a longer one. */
 function patternOf(reference: Reference): RegExp {
   const literal = reference.path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
-  const quoted = isBare(reference) ? `(["'\`])${literal}\\1` : literal
-  return new RegExp(`(?<![\\w./-])${quoted}(?![\\w./-])`)
+  // A place is that of the quote, where there is one.
+  const written = isInModule(reference) ? `(["'\`])${literal}\\1` : `["']?${literal}`
+  return new RegExp(`(?<![\\w./-])${written}(?![\\w./-])`)
 }
 
 async function ruleFor(path: string, files: readonly string[]): Promise<string | undefined> {

@@ -256,6 +256,22 @@ test('what the option imports names and no app has is an error of precompile, im
     t.deepEqual((await run({ root, imports, ...quiet })).warnings, [])
 })
 
+test('the place of a reference is the same in a source that is compiled and in one that is not', async t => {
+  const script = "import './gone.js'\nnew URL('./gone.png', import.meta.url)\nimport('gone')\n"
+  const sheet = "a { background: url('./gone.png') }\n\n b { background: url(./lost.png) }"
+  const files = { 'a.js': script, 'b.ts': script, 'c.css': sheet, 'd.scss': sheet }
+  const site = await makeSite(t, files, { missing: 'warn' })
+  const placesIn = async (name: string, source: string) => {
+    await site.ask(`/assets/${name}`)
+    return warningsAbout(`assets/${source}:`).map(text => /:(\d+:\d+) /.exec(text)?.[1])
+  }
+  const inScript = ['1:8', '2:9', '3:8']
+  t.deepEqual(await placesIn('a.js', 'a.js'), inScript)
+  t.deepEqual(await placesIn('b.js', 'b.ts'), inScript)
+  t.deepEqual(await placesIn('c.css', 'c.css'), ['1:21', '3:22'])
+  t.deepEqual(await placesIn('d.css', 'd.scss'), ['1:21', '3:22'])
+})
+
 test('a missing import is an error of precompile, with its file, line and column', async t => {
   const root = makeProject(t, {
     'assets/javascripts/lib/app.js':
@@ -270,7 +286,7 @@ test('a missing import is an error of precompile, with its file, line and column
     'app.js:3:8 refers to /assets/x.js, which was not found',
     'there.js:1:9 refers to ./lost.png, which was not found',
     'there.js:1:48 refers to mapped (vendor/lost.js by the option imports), which was not found',
-    "typed.js.ts:2:20 refers to ./store.js, which was not found: did you mean '../store.js'?"
+    "typed.js.ts:2:19 refers to ./store.js, which was not found: did you mean '../store.js'?"
   ].map(told => `assets/javascripts/lib/${told}`)
   t.deepEqual(await problemsOf(t, root, { imports }), lost)
   t.deepEqual((await run({ root, missing: 'warn', imports })).warnings, lost)
@@ -309,7 +325,7 @@ test('an import that browsers refuse for its type is reported with its place and
   })
   const sheet = "import look from './look.css' with { type: 'css' }\nlook"
   const typed = `let n: number = 1\nimport './data.json'\n${sheet}`
-  told.push(`apps/web/assets/typed.js.ts:2:9 imports './data.json', which browsers refuse${json}`)
+  told.push(`apps/web/assets/typed.js.ts:2:8 imports './data.json', which browsers refuse${json}`)
   const imported = {
     'look.css': '',
     'logo.svg': '<svg/>',

@@ -30,9 +30,9 @@ test('a source that is not there is an error in development as in precompile, wi
     'javascripts/lost.ts': "\nimport './nothing.mts'"
   }
   const told = {
-    near: /near\.ts:1:9 refers to \.\/mony\.ts, which was not found: did you mean '\.\/money\.ts'\?$/m,
-    other: /other\.ts:1:9 refers to \.\/money\.tsx, which .*: did you mean '\.\/money\.ts'\?$/m,
-    lost: /lost\.ts:2:9 refers to \.\/nothing\.mts, which was not found$/m
+    near: /near\.ts:1:8 refers to \.\/mony\.ts, which was not found: did you mean '\.\/money\.ts'\?$/m,
+    other: /other\.ts:1:8 refers to \.\/money\.tsx, which .*: did you mean '\.\/money\.ts'\?$/m,
+    lost: /lost\.ts:2:8 refers to \.\/nothing\.mts, which was not found$/m
   }
   const site = await makeSite(t, files)
   const root = makeProject(t, placed(files))
