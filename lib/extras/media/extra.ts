@@ -2,39 +2,55 @@
 import type { AppSource, Extra } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { memoized } from '../../runtime/concurrency.ts'
-import { matcherOf } from '../../runtime/files/paths.ts'
+import { CompileError } from '../../runtime/errors.ts'
+import { matcherOf, pathFrom } from '../../runtime/files/paths.ts'
 import { helpersOf, WrittenIcons } from './media.ts'
 
 export const media: Extra = {
   name: 'media',
   run({ env, apps }) {
-    const inlining = apps.filter(app => app.inline !== undefined)
     // In production the manifest has the elements, so that no page waits for a disk.
-    if (env === 'production' && inlining.some(app => !app.fingerprint))
+    if (env === 'production' && apps.some(app => app.inline !== undefined && !app.fingerprint))
       throw new TypeError(
         "the option inline needs fingerprints in production: remove 'fingerprint: false'"
       )
-    const isSeen = env === 'development' && inlining.length > 0
-    return isSeen ? new WrittenIcons() : { helpers: helpersOf() }
+    return env === 'development' ? new WrittenIcons() : { helpers: helpersOf() }
   },
   details: {
     isFor: name => /\.(?:apng|avif|gif|jpe?g|jxl|png|svg|webp)$/i.test(name),
     async load(apps) {
       const { sizeOf } = await import('./image-size.ts')
-      const hasIcons = apps.some(app => app.inline !== undefined)
-      const { readSvg } = hasIcons ? await import('./svg.ts') : {}
+      const { readSvg } = apps.some(app => globsOf(app).length > 0) ? await import('./svg.ts') : {}
       return (bytes, file, asset) => {
-        const svg = asset && isInlined(asset) ? readSvg?.(bytes, file) : undefined
+        if (!asset || !isInlined(asset)) return { imageSize: sizeOf(bytes) }
+        const isNamed = asset.app.inline !== undefined
+        const svg = isNamed ? readSvg?.(bytes, file) : reasonOr(() => readSvg?.(bytes, file))
         return { imageSize: sizeOf(bytes), ...(svg && { svg }) }
       }
     }
   }
 }
 
-export function isInlined({ app, source: { name, compiler, directory } }: AppSource): boolean {
-  if (app.inline === undefined || compiler || !/\.svg$/i.test(name)) return false
-  const isOwn = app.sources.some(({ dir }) => dir === directory)
-  return isOwn ? matcherFor(app)(name) : [app.inline].flat().includes(name)
+/** What only the default names may be an image alone: a refusal is an error of pages that ask for the element. */
+function reasonOr<T>(read: () => T): T | string {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error
+    const { line, column } = error.location
+    return [line, column, ` ${error.reason}`].filter(part => part !== undefined).join(':')
+  }
 }
 
-const matcherFor = memoized(({ inline = [] }: AppSettings) => matcherOf([inline].flat()))
+const globsOf = ({ inline = 'icons/**' }: AppSettings) => [inline].flat()
+
+export function isInlined({ app, source }: AppSource): boolean {
+  const { name, file, compiler, directory } = source
+  if (compiler || !/\.svg$/i.test(name)) return false
+  const isOwn = app.sources.some(({ dir }) => dir === directory)
+  // `assets/icons/cart.svg` has the name `cart.svg`.
+  const names = [name, pathFrom(directory, file)]
+  return isOwn ? names.some(matcherFor(app)) : globsOf(app).includes(name)
+}
+
+const matcherFor = memoized((app: AppSettings) => matcherOf(globsOf(app)))

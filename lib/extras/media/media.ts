@@ -186,7 +186,7 @@ export function helpersOf(icons?: WrittenIcons): Helpers {
 function inlineHelpers(urlOf: UrlOf, wrote?: (name: string, html: string) => void) {
   return {
     /**
-     * Returns the `<svg>` of a file that the option `inline` names. Attributes replace those of the file, but for
+     * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
      * `class`, which is added.
      *
      * @example
@@ -198,6 +198,7 @@ function inlineHelpers(urlOf: UrlOf, wrote?: (name: string, html: string) => voi
     inline: ((name: string, attributes: Attributes = {}) => {
       const { svg } = detailsOf(urlOf(name))
       if (!svg) throw new TypeError(notInlined(name))
+      if (typeof svg === 'string') throw new TypeError(`${name}:${svg}`)
       const tag = openTag('svg', svg.attributes, merged(svg.attributes, readAttributes(attributes)))
       const html = `${tag}${svg.content}</svg>`
       wrote?.(name, html)
@@ -231,7 +232,7 @@ interface WrittenIcon {
   /** The number of them in the page that has the most. */
   readonly times: number
   /** Reads its file again. @throws AssetError for one that pages may not contain now */
-  readonly read: () => InlineSvg | undefined
+  readonly read: () => InlineSvg | string | undefined
 }
 
 /** Records in development which icons pages contain: a browser does not request them, so that nothing else knows. */

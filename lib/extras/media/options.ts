@@ -3,9 +3,10 @@ import { isGlob, type Expectation, type Option } from '../../runtime/check-optio
 export interface InlineOptions {
   /**
    * The SVG files that the helper `inline` may write into pages: globs of names, such as `icons/**`. A file of a
-   * third-party directory or a package must be named itself, without a pattern. Default: none.
+   * third-party directory or a package must be named itself, without a pattern. Default: `icons/**`.
    *
-   * A file with a script, an event attribute, or a reference to anything but itself is an error in every environment.
+   * A file with a script, an event attribute, or a reference to anything but itself is an error in every environment;
+   * where the option is not given, one of the pages that ask for it.
    */
   inline?: string | readonly string[] | undefined
 }

@@ -33,8 +33,8 @@ export interface Asset {
   /** The bare specifiers that resolve to it; undefined if it belongs to no package. */
   readonly specifiers?: readonly string[] | undefined
   readonly imageSize?: ImageSize | undefined
-  /** The element of an SVG file that pages may contain. */
-  readonly svg?: InlineSvg | undefined
+  /** The element of an SVG file that pages may contain, or the reason why they may not. */
+  readonly svg?: InlineSvg | string | undefined
   /** The plain paths of the assets that were bundled into it; undefined for one that has its source alone. */
   readonly sources?: readonly string[] | undefined
 }

@@ -72,8 +72,11 @@ function isAsset(line: Partial<Asset>): line is Asset {
   return isWhole && [integrity, ...lists].every(isListOfStrings)
 }
 
-const isSvg = ({ attributes, content }: InlineSvg) =>
-  isRecord(attributes) && isListOfStrings([content, ...Object.values(attributes)])
+function isSvg(svg: InlineSvg | string) {
+  if (typeof svg === 'string') return true
+  const { attributes, content } = svg
+  return isRecord(attributes) && isListOfStrings([content, ...Object.values(attributes)])
+}
 
 function isListOfStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(each => typeof each === 'string')

@@ -197,7 +197,43 @@ for (const mode of MODES) {
   })
 }
 
-test('without fingerprints a production server does not start', async t => {
+for (const mode of MODES) {
+  test(`without the option icons may be in pages, and one that is refused is an image (${mode})`, async t => {
+    const broken = `<svg ${SVG} width="2" height="1">\n <script/></svg>`
+    const large = `<svg ${SVG}><desc>${'-'.repeat(70_000)}</desc></svg>`
+    const files = {
+      'images/icons/cart.svg': CART,
+      'images/icons/bad.svg': broken,
+      'images/icons/big.svg': large
+    }
+    const others = { 'logo.svg': CART, 'icons/lamp.svg': CART }
+    const site = await makePages(t, mode, { ...files, ...others }, {})
+    for (const name of ['icons/cart.svg', 'icons/lamp.svg', 'lamp.svg'])
+      t.is(await site.render(assets => assets.inline(name)), WRITTEN)
+    t.regex(await site.render(assets => assets.image('icons/bad.svg')), / width="2" height="1"/)
+    const told = {
+      'icons/bad.svg': /^icons\/bad\.svg:2:2: inline\(\) refuses the file: it contains <script>$/,
+      'icons/big.svg': /^icons\/big\.svg: inline\(\) refuses the file: it is larger than 64 KiB/,
+      'logo.svg': /^inline\(\) cannot write 'logo\.svg'/
+    }
+    for (const [name, message] of Object.entries(told))
+      await t.throwsAsync(
+        site.render(assets => assets.inline(name)),
+        { message },
+        name
+      )
+    const none = await makePages(t, mode, files, { inline: [] })
+    const message = /^inline\(\) cannot write/
+    await t.throwsAsync(
+      none.render(assets => assets.inline('icons/cart.svg')),
+      { message }
+    )
+  })
+}
+
+test('without fingerprints a production server does not start with the option', async t => {
   const options = { env: 'production', fingerprint: false, inline: 'icons/**' } as const
   await t.throwsAsync(makeSite(t, {}, options), { message: /inline needs fingerprints/ })
+  const { ask } = await makeSite(t, { 'a.txt': '' }, { env: 'production', fingerprint: false })
+  t.is((await ask('/assets/a.txt')).status, 404)
 })
