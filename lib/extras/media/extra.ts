@@ -14,7 +14,7 @@ export const media: Extra = {
       throw new TypeError(
         "the option inline needs fingerprints in production: remove 'fingerprint: false'"
       )
-    return env === 'development' ? new WrittenIcons() : { helpers: helpersOf() }
+    return env === 'development' && apps.length > 0 ? new WrittenIcons() : { helpers: helpersOf() }
   },
   details: {
     isFor: name => /\.(?:apng|avif|gif|jpe?g|jxl|png|svg|webp)$/i.test(name),
@@ -31,7 +31,7 @@ export const media: Extra = {
   }
 }
 
-/** What only the default names may be an image alone: a refusal is an error of pages that ask for the element. */
+/** A file that only the default names may be an image alone: only pages that ask for the element get the refusal. */
 function reasonOr<T>(read: () => T): T | string {
   try {
     return read()

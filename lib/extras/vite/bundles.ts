@@ -69,7 +69,7 @@ class Bundles implements Running, MountAssets {
         const { devServerOf } = await import('./dev-server.ts')
         for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, warn)
       }
-      if (this.#mounts.some(({ build }) => build)) await loadDetails(project)
+      if (this.#mounts.some(({ build }) => build)) await loadDetails({ ...project, apps: [] })
     })
   }
 

@@ -78,6 +78,8 @@ type Lazy = Context & { [MAKE]?: (ctx: Context) => ViewHelpers; [MADE]?: ViewHel
 function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
   const { context } = ctx.app
   if (!Object.hasOwn(context, 'assets')) Object.defineProperty(context, 'assets', WHEN_READ)
+  // An instance in front may have set its own, which would hide the accessor.
+  if (Object.hasOwn(ctx, 'assets')) Reflect.deleteProperty(ctx, 'assets')
   ctx[MAKE] = make
   ctx[MADE] = undefined
   Object.defineProperty(ctx.state, 'assets', {
