@@ -218,9 +218,9 @@ test('one module runs in the server and in the page, in development and precompi
   await site.run('NODE_ENV=production npx tsx server.ts')
   const url = withDigest(/src="(\/assets\/app-DIGEST\.js)"/)
   const [, app = ''] = url.exec((await site.ask('/')).text) ?? []
-  const imported = withDigest(/from"(\/assets\/money-DIGEST\.js)"/)
-  const [, to = ''] = imported.exec((await site.ask(app)).text) ?? []
-  t.regex((await site.ask(to)).text, withDigest(/from"\/assets\/vat-DIGEST\.js"/))
+  const joined = (await site.ask(app)).text
+  t.regex(joined, /1\.19|vat/i)
+  t.notRegex(joined, /\b(?:import|export)\b/)
   t.regex(await site.run('npx koa-fresh-assets verify'), /0 problems|no problem|ok/i)
   site.write({
     'assets.config.js': "export default { missing: 'error' }",
@@ -251,8 +251,7 @@ test('the stylesheet beside a component is in that of the page, and a module imp
   const attribute = /"\.\/card\.css" with \{ type: "css" \}/
   t.regex((await site.ask('/assets/components/card.js')).text, attribute)
   await site.run('npx koa-fresh-assets precompile')
-  const sheet = withDigest(/@import ?"\/assets\/components\/card-DIGEST\.css"/)
-  t.regex(site.read('public/assets/app.css'), sheet)
+  t.regex(site.read('public/assets/app.css'), /\.card\{color:teal\}/)
   const card = withDigest(/"\/assets\/components\/card-DIGEST\.css" ?with ?\{ ?type: ?"css" ?\}/)
   t.regex(site.read('public/assets/components/card.js'), card)
 })

@@ -101,9 +101,9 @@ function parsed(bytes: Buffer | undefined, file: string): unknown {
   }
 }
 
-/** Returns the text of a new configuration. Its options make packages cheap to load, where Rolldown is installed. */
+/** Returns the text of a new configuration. */
 export function contentOf({ kind }: Config, isTailwind: boolean): string {
-  const lines = isTailwind ? ',\n  compilers: [pcss],\n  bundle: true' : ',\n  bundle: true'
+  const lines = isTailwind ? ',\n  compilers: [pcss]' : ''
   const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
   const type = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
   const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? type : ''

@@ -30,10 +30,10 @@ export interface ModuleOptions {
    */
   packages?: Named | readonly Named[] | undefined
   /**
-   * Precompile joins modules with Rolldown, and leaves out what no module uses of packages. `'packages'`: those of
-   * each package; modules of the app stay files of their own. `true`: those of the app as well, into the ones that
-   * no other imports, that `import()` loads, that are workers, or that views name (see `views`). `false`: none.
-   * Needs fingerprints, and Rolldown; stylesheets are joined alike, by esbuild. Default: `'packages'`.
+   * Precompile joins modules with Rolldown, and leaves out what no module uses. `true`: those of packages, and those
+   * of the app, into the ones that no other imports, that `import()` loads, that are workers, or that views name (see
+   * `views`). `'packages'`: those of each package; modules of the app stay files of their own. `false`: none.
+   * Needs fingerprints, and Rolldown; stylesheets are joined alike, by esbuild. Default: `true` if Rolldown is there.
    */
   bundle?: boolean | 'packages' | undefined
 }
@@ -49,10 +49,10 @@ export function isPackage(value: unknown): boolean {
   )
 }
 
-const bundle: Option<boolean | 'packages', unknown> = {
+const bundle: Option<ModuleOptions['bundle'], unknown> = {
   expected: "'packages', true or false",
   holds: value => value === 'packages' || typeof value === 'boolean',
-  default: () => 'packages'
+  default: () => undefined
 }
 
 export const MODULES = {
@@ -65,13 +65,13 @@ export const MODULES = {
 
 interface AppModules {
   readonly fingerprint: boolean
-  readonly bundle: boolean | 'packages'
+  readonly bundle: boolean | 'packages' | undefined
   readonly packages: readonly Named[]
 }
 type AppPackages = Pick<AppModules, 'packages'>
 
 /** It is false for an app whose modules stay as they are. */
-export const modeOf = ({ fingerprint, bundle }: AppModules) => fingerprint && bundle
+export const modeOf = ({ fingerprint, bundle = true }: AppModules) => fingerprint && bundle
 
 export const isNamed = ({ packages }: AppPackages) => packages.some(Boolean)
 

@@ -4,7 +4,7 @@ import { findPeer, loadPeer, missingPeer } from '../../publishing/compilers/buil
 import type { rolldown, RolldownLog } from 'rolldown'
 import type { parseAst } from 'rolldown/parseAst'
 import type { transform } from 'rolldown/utils'
-import { AssetError } from '../../runtime/errors.ts'
+import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 
 export interface Rolldown {
   readonly rolldown: typeof rolldown
@@ -16,7 +16,12 @@ export interface Rolldown {
 const OLDEST = '1.2.19'
 const PEER = ['rolldown']
 
-export const hasRolldown = async (root: string) => (await findPeer(PEER, root)) !== undefined
+/** False for one that cannot be used as well: another tool may have brought it along. */
+export const hasRolldown = async (root: string) =>
+  foundFor('', root).then(
+    () => true,
+    ifAssetError(() => false)
+  )
 
 /** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {

@@ -75,7 +75,7 @@ test('imports of other sites, with queries and in cycles stay, with those before
   t.regex(sheets['one.css'] ?? '', /^@import"\/assets\/two\.css\?\w+";\.one\{color:red\}$/)
 })
 
-test('by default the files of a package are joined with each other, those of the app stay', async t => {
+test("with bundle: 'packages' the files of a package are joined with each other, those of the app stay", async t => {
   const pkg = {
     '/node_modules/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
     '/node_modules/kit/all.css': '@import "./part.css"; .all { color: red }',
@@ -85,7 +85,7 @@ test('by default the files of a package are joined with each other, those of the
     'css/app.css': '@import "npm/kit/all.css"; @import "own.css"; .app { color: red }',
     'css/own.css': '.own { color: red }'
   }
-  const options = { packages: { kit: 'all.css' }, bundle: undefined } as const
+  const options = { packages: { kit: 'all.css' }, bundle: 'packages' } as const
   const { sheets } = await sheetsOf(t, { ...pkg, ...own }, options)
   t.is(sheets['npm/kit/all.css'], '.part{color:red}.all{color:red}')
   const app = '@import"/assets/npm/kit/all.css";@import"/assets/own.css";.app{color:red}'

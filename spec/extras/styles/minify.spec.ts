@@ -16,6 +16,7 @@ import {
   snapshot,
   targetOf
 } from '../../support/fingerprinted.ts'
+import { APART } from '../../support/as-written.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { installWithout, makeShop, run as runCommand } from '../../publishing/cli/run.ts'
 import { readMapped } from '../../support/source-map.ts'
@@ -24,7 +25,7 @@ import { withDigest } from '../../support/digest.ts'
 async function minify(options: KoaAssetsOptions) {
   const warnings: string[] = []
   const warn = (message: string) => void warnings.push(message)
-  return { ...(await precompile(options, { minify: true, warn })), warnings }
+  return { ...(await precompile({ ...APART, ...options }, { minify: true, warn })), warnings }
 }
 
 async function makeMinified(t: Parameters<typeof makeProject>[0], files: Files) {
@@ -41,11 +42,11 @@ test('stylesheets and scripts get smaller; with minify: false they stay as they 
   t.is(text('a.css'), '.a{color:red}.b{color:#00f}\n')
   t.regex(text('a.js'), /^function greet\(\w\)\{return"Hello "\+\w\}/)
   const small = snapshot(join(root, 'public'))
-  const { minified } = await precompile({ root })
+  const { minified } = await precompile({ root, ...APART })
   t.deepEqual(snapshot(join(root, 'public')), small)
   t.like(minified, { files: 3, insteadOf: Buffer.byteLength(CSS + JS + `export ${JS}`) })
   t.true((minified?.bytes ?? Infinity) < 160)
-  t.is((await precompile({ root, minify: false })).minified, undefined)
+  t.is((await precompile({ root, ...APART, minify: false })).minified, undefined)
   t.is(text('a.css'), CSS)
   const paths = ['/assets/a.css', '/assets/a.js', '/assets/m.mjs']
   t.deepEqual(Object.keys(readManifest(root).assets), paths)

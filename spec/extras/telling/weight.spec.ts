@@ -2,6 +2,7 @@
 import { serial as test } from '../../support/test.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
+import { APART } from '../../support/as-written.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { writeFiles } from '../../support/site.ts'
 
@@ -31,7 +32,7 @@ test('an entry weighs what it loads, estimated from the sources or as precompile
   const root = makeShop(t, FILES)
   const estimated = await weightOf(root)
   t.is(estimated.builtAt, undefined)
-  await precompile({ root })
+  await precompile({ root, ...APART })
   const built = await weightOf(root)
   t.regex(String(built.builtAt), /^\d{4}-/)
   for (const weight of [estimated, built]) {
@@ -63,15 +64,15 @@ ${face(list('b.woff', 'b.ttf', '3.svg'))}${face(list('c.otf'))}.a { background: 
   })
   const loaded = ['1.svg', '2.svg', 'a.woff2', 'app.css', 'b.woff', 'c.otf']
   t.deepEqual(pathsOf(await weightOf(root), false), loaded)
-  await precompile({ root })
+  await precompile({ root, ...APART })
   t.deepEqual(pathsOf(await weightOf(root), false), loaded)
 })
 
 test('after a deploy an entry weighs what it replaced', async t => {
   const root = makeShop(t, FILES)
-  await precompile({ root })
+  await precompile({ root, ...APART })
   writeFiles(root, { 'apps/web/assets/javascripts/shared.js': long('edited') })
-  await precompile({ root })
+  await precompile({ root, ...APART })
   const { files, visits } = await weightOf(root)
   const changed = files.flatMap(({ path, isChanged }) => (isChanged ? path : []))
   t.deepEqual(changed.toSorted(), ['/assets/app.js', '/assets/later.js', '/assets/shared.js'])
@@ -80,7 +81,7 @@ test('after a deploy an entry weighs what it replaced', async t => {
   t.regex(stdout, /^\/assets\/app\.js, precompiled at /)
   t.regex(stdout, /^after the last deploy +3 /m)
   t.regex(stdout, /^\/assets\/shared\.js .* changed by the last deploy$/m)
-  await precompile({ root })
+  await precompile({ root, ...APART })
   t.is((await weightOf(root)).visits.at(2)?.requests, 1)
 })
 

@@ -40,10 +40,12 @@ export async function makeBundler(
   const [modules, files] = [new Array<Script>(), new Array<Made>()]
   const hasPackages = (app: AppSettings) =>
     sources.of(app).lists.some(({ files }) => files.some(({ specifiers }) => specifiers))
-  const isJoined = (app: AppSettings) =>
+  const isMeant = (app: AppSettings) =>
     modeOf(app) === true || (modeOf(app) === 'packages' && hasPackages(app))
+  // Without Rolldown it is an error to ask for it.
+  const isJoined = (app: AppSettings) => (isReady || app.bundle !== undefined) && isMeant(app)
   return {
-    takes: app => isReady && isJoined(app),
+    takes: app => isReady && isMeant(app),
     async join(nodes, mentions) {
       const written = new Map(nodes)
       const errors = new Array<AssetError>()

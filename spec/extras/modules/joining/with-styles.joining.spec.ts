@@ -69,7 +69,22 @@ test('what a worker needs is not in the file of a large package that needs it to
   t.false(text('joined/tiny.js').includes('import'))
 })
 
-test("by default, 'packages', modules of the app stay files, and name those of packages", async t => {
+test('by default modules are joined where Rolldown is new enough; with the option another one is an error', async t => {
+  const shop = await makeShop(t, { packages: ALL.packages, bundle: undefined })
+  t.false(shop.scripts().includes('count.js'))
+  const files = {
+    'app.js': "import './part.js'",
+    'part.js': 'console.log(1)',
+    ...pkg('rolldown', { 'index.js': '' }, { version: '1.0.0' })
+  }
+  const root = makeProject(t, placed(files))
+  await run({ root, bundle: undefined })
+  t.deepEqual(Object.keys(readManifest(root).assets), ['/assets/app.js', '/assets/part.js'])
+  const message = /needs rolldown 1\.2\.19 or newer, and 1\.0\.0 is installed/
+  await t.throwsAsync(run({ root, bundle: true }), { message })
+})
+
+test("with bundle: 'packages' modules of the app stay files, and name those of packages", async t => {
   const shop = await makeShop(t, { packages: ALL.packages })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
   const files = 'admin.js app.js classic.js count.js later.js widgets/picture.js worker.js'
