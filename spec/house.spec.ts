@@ -90,7 +90,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'get-tsconfig': ['publishing/compilers/tsconfig.ts'],
   'image-size': ['extras/media/image-size.ts'],
   'lru-cache': [
-    'publishing/building/index.ts',
+    'publishing/building/mtime-index.ts',
     'runtime/serving/file.ts',
     'runtime/serving/spelling.ts',
     'runtime/serving/variant.ts'

@@ -15,7 +15,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { assetSources } from '../../runtime/settings/third-party.ts'
-import type { IndexEntry } from '../../publishing/building/index.ts'
+import type { IndexEntry } from '../../publishing/building/mtime-index.ts'
 import { Publishing } from '../../publishing/building/on-request.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */

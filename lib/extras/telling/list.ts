@@ -2,7 +2,7 @@
 // and finds the state of an asset: what publishing its source would read and find. Writes nothing.
 import { join } from 'node:path'
 import { listAssets } from '../../publishing/building/assets.ts'
-import { NEVER, type IndexEntry } from '../../publishing/building/index.ts'
+import { NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
 import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
 import type { Sourced } from '../../publishing/sources/snapshot.ts'

@@ -15,7 +15,7 @@ import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Failure, Listed, Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { finishAll, MAP } from './links.ts'
-import { NEVER, type MtimeIndex } from './index.ts'
+import { NEVER, type MtimeIndex } from './mtime-index.ts'
 import {
   byPath,
   findFailures,

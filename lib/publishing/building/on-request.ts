@@ -15,7 +15,7 @@ import { makeNameCheck, type NameCheck } from '../sources/advice.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
 import type { AppSources } from '../sources/app-sources.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
-import type { IndexEntry } from './index.ts'
+import type { IndexEntry } from './mtime-index.ts'
 import { PlainNames } from './plain.ts'
 import { Rebuilt } from './rebuilt.ts'
 

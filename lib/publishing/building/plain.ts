@@ -14,7 +14,7 @@ import { publicFile, type Target } from '../../runtime/settings/public-directory
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
-import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './index.ts'
+import { hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
 const MAX_ATTEMPTS = 5
 

@@ -15,7 +15,7 @@ import type { Sources } from '../sources/sources.ts'
 import { asPublishError } from '../writing/write.ts'
 import { namesOf, publishedPath, type Assets, type Built } from './assets.ts'
 import { Builder, type BuildResult } from './builder.ts'
-import { hasSameTargets, MtimeIndex, withdraw } from './index.ts'
+import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
 import { commitAll, SourceEdited, writeAsset } from './write-asset.ts'
 
 // Bounds the number of open files.

@@ -1,12 +1,11 @@
+// The LRU index of mtimes: for each asset the files it was made from, and the files made from it. A request costs one
+// stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
 import type { Publication } from '../../runtime/app/on-request.ts'
 import { wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { removeFile } from '../../runtime/files/disk.ts'
 import { recheck, type FileObservation, type Observation } from '../sources/observation.ts'
 import type { Draft } from '../rendering/draft.ts'
-
-// The LRU index of mtimes: for each asset the files it was made from, and the files made from it. A request costs one
-// stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 
 export interface IndexEntry {
   readonly source: string
