@@ -92,7 +92,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': [
     'publishing/building/mtime-index.ts',
     'runtime/serving/file.ts',
-    'runtime/serving/spelling.ts',
+    'runtime/serving/folder-names.ts',
     'runtime/serving/variant.ts'
   ],
   'mime-types': ['runtime/http/fields.ts'],

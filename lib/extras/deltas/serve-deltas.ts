@@ -22,7 +22,7 @@ import { withFingerprint, type WithoutHash } from '../../runtime/urls/spelling.t
 import type { Sender, Sent } from '../../runtime/serving/file.ts'
 import { withDigest, type Bytes } from '../../runtime/serving/variant.ts'
 import { composed } from '../../runtime/files/paths.ts'
-import { namesIn, type Names } from '../../runtime/serving/spelling.ts'
+import { namesIn, type FolderNames } from '../../runtime/serving/folder-names.ts'
 import { ifReadable } from '../../runtime/files/refusals.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
@@ -72,9 +72,9 @@ async function dictionariesOf({ file }: Bytes, { path, plain, names }: SentFrom)
 type Dictionaries = ReadonlyMap<string, readonly string[]>
 
 /** As long as the names of a folder are known, so are the dictionaries. */
-const known = new WeakMap<Names, Dictionaries>()
+const known = new WeakMap<FolderNames, Dictionaries>()
 
-function dictionariesAmong(names: Names): Dictionaries {
+function dictionariesAmong(names: FolderNames): Dictionaries {
   const found = known.get(names)
   if (found) return found
   const dictionaries = new Map<string, string[]>()

@@ -8,7 +8,7 @@ import type { OpenFile } from '../files/open-file.ts'
 import type { Fingerprinted, WithoutHash } from '../urls/spelling.ts'
 import type { Fields } from './fields.ts'
 import type { Wanted } from './request.ts'
-import type { Names } from './spelling.ts'
+import type { FolderNames } from './folder-names.ts'
 import { MAX_ONE_WRITE_BYTES } from './stream.ts'
 import { Variant, type Bytes, type Copies, type SharedFields } from './variant.ts'
 
@@ -113,7 +113,7 @@ interface SentFrom extends Pick<Directory, 'place'> {
   /** The path without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined
   /** The names beside the file, if they are known. */
-  readonly names: Names | undefined
+  readonly names: FolderNames | undefined
 }
 
 export interface Sent {

@@ -24,7 +24,7 @@ import {
   type Variants
 } from './file.ts'
 import { hasOneSpelling, type Wanted } from './request.ts'
-import { isSpelled, namesAround, namesUpTo, type Names } from './spelling.ts'
+import { isSpelled, namesAround, namesUpTo, type FolderNames } from './folder-names.ts'
 import {
   bytesOf,
   findCopies,
@@ -43,7 +43,7 @@ export class ServedFiles {
   readonly directory: Directory
   readonly #memory: Memory
   /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
-  #top: { readonly names: Names | undefined; readonly until: number } | undefined
+  #top: { readonly names: FolderNames | undefined; readonly until: number } | undefined
   readonly #sender: Sender | undefined
   readonly #isInPlace: ReturnType<typeof isInPlace>
   readonly #maxFileBytes: number
@@ -264,7 +264,7 @@ export class ServedFiles {
   }
 
   /** Finds the copies beside a file: those among the names there or, where these are not known, any. */
-  #copiesBeside(wanted: Wanted, names: Names | undefined): Promise<Copies> {
+  #copiesBeside(wanted: Wanted, names: FolderNames | undefined): Promise<Copies> {
     const name = composed(basename(wanted.path))
     const mayBe = ({ extension }: Coding) => names?.has(name + extension) ?? true
     const codings = this.#mayHaveCopies(wanted) ? CODINGS.filter(mayBe) : []

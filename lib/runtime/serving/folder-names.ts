@@ -65,10 +65,10 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /** The composed names in a folder. */
-export type Names = ReadonlySet<string>
+export type FolderNames = ReadonlySet<string>
 
 /** They are undefined for a folder with more of them, and for one that only lets its files be opened. */
-export async function namesUpTo(most: number, folder: string): Promise<Names | undefined> {
+export async function namesUpTo(most: number, folder: string): Promise<FolderNames | undefined> {
   const names = new Set<string>()
   try {
     for await (const { name } of await opendir(folder, { bufferSize: 512 })) {
@@ -84,7 +84,7 @@ export async function namesUpTo(most: number, folder: string): Promise<Names | u
 
 interface Listing {
   /** There are too many, if this is undefined. */
-  readonly names: Names | undefined
+  readonly names: FolderNames | undefined
   /** The folder has the same names as long as it has this stamp; undefined if it may not show the next change. */
   readonly stamp: Stamp | undefined
   /** When it was true, in milliseconds since 1970. */
@@ -111,7 +111,7 @@ export function namesAround(
   file: string,
   trust: number,
   { ctimeNs }: Pick<Stamp, 'ctimeNs'> = { ctimeNs: 0n }
-): Promise<Names | undefined> | Names | undefined {
+): Promise<FolderNames | undefined> | FolderNames | undefined {
   const folder = dirname(file)
   const known = listings.get(folder)
   // A list without the file itself is older than it, as after a folder was renamed into place.
@@ -120,7 +120,7 @@ export function namesAround(
   return isNew || Date.now() >= known.seenAt + trust ? look(folder, known) : known.names
 }
 
-async function look(folder: string, known: Listing | undefined): Promise<Names | undefined> {
+async function look(folder: string, known: Listing | undefined): Promise<FolderNames | undefined> {
   const seenAt = Date.now()
   const stamp = await statOf(folder)
   if (known?.stamp && stamp && sameStamp(known.stamp, stamp)) {
