@@ -194,6 +194,18 @@ test('imports point one way, from room to room, types included', t => {
   t.deepEqual(shownImports(above), [])
 })
 
+test('each value that travels is declared once, where CONTRIBUTING says', t => {
+  const [travelling = ''] =
+    /\*\*Six values travel\*\*.*/.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? []
+  const named = [...travelling.matchAll(/`([A-Z]\w*)`(?: \(([\w./-]+)\))?/g)]
+  t.true(named.length >= 6)
+  for (const [, name = '', place = ''] of named) {
+    const declared = new RegExp(`^(?:export )?(?:class|interface|type) ${name}\\b`, 'm')
+    const found = [...code].flatMap(([file, text]) => (declared.test(text) ? [file] : []))
+    t.true(found.length === 1 && found[0]?.includes(place), `${name}: ${found.join(', ')}`)
+  }
+})
+
 /** What names extras: their parts, options and helpers, what users import of them, the reports of koaHttpCache. */
 const TABLES = [
   'runtime/app/extras.ts',

@@ -12,7 +12,7 @@ import { isPackage } from './options.ts'
 import { allOf, Packages, splitSpecifier, unusable } from './packages.ts'
 import { problemIn, refuseDeep } from './rolldown.ts'
 
-export interface Wanted {
+export interface Needed {
   readonly root: string
   readonly condition: 'development' | 'production'
   /** The specifiers that the option `imports` maps: they are left to the import map. */
@@ -28,7 +28,7 @@ export interface Import {
 }
 
 /** Rolldown reads packages with these options, whether they are joined or not. */
-export const buildOptions = (condition: Wanted['condition']) => ({
+export const buildOptions = (condition: Needed['condition']) => ({
   platform: 'browser' as const,
   tsconfig: false as const,
   logLevel: 'silent' as const,
@@ -139,7 +139,7 @@ export async function findIn(build: PluginContext, root: string, specifier: stri
   return build.resolve(specifier, join(root, 'index.js'), { skipSelf: true })
 }
 
-export function resolving({ mapped, specifiers }: Wanted, resolved: Resolved): Plugin {
+export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): Plugin {
   const { entries, targets, files, lost, packages, root } = resolved
   const isMapped = new Set(mapped)
   return {
@@ -211,7 +211,7 @@ async function fileOf(
 }
 
 /** A package may be made of subpaths alone, and be named as a whole. */
-export const isOptional = (specifier: string, specifiers: Wanted['specifiers']) =>
+export const isOptional = (specifier: string, specifiers: Needed['specifiers']) =>
   [...specifiers.keys()].some(each => each !== specifier && splitSpecifier(each)[0] === specifier)
 
 /** Returns what a build that failed says of packages, and any other error as it is. */

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Middleware } from 'koa'
 import { build } from '../../../lib/extras/modules/building/build-process.ts'
-import type { Wanted } from '../../../lib/extras/modules/resolving.ts'
+import type { Needed } from '../../../lib/extras/modules/resolving.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { makeSite, writeFiles, type Files } from '../../support/site.ts'
@@ -42,14 +42,14 @@ export const APP = {
 }
 
 /** A build of what the option `packages` names. */
-export function wantedOf(root: string, named: readonly string[], given?: Partial<Wanted>): Wanted {
+export function wantedOf(root: string, named: readonly string[], given?: Partial<Needed>): Needed {
   const by = { importer: 'the option packages', names: ['given'] }
   const specifiers = new Map(named.map(each => [each, by]))
   return { root, condition: 'development', mapped: [], specifiers, ...given }
 }
 
 /** One build, in this process. */
-export async function buildIn(wanted: Wanted) {
+export async function buildIn(wanted: Needed) {
   const directory = join(wanted.root, `built-${wanted.condition}`)
   const { kept, failure } = await build({ wanted, directory, key: '' })
   const fileOf = (specifier: string) =>

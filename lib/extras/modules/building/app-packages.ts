@@ -20,7 +20,7 @@ import {
 import { importedBy, mayImport, type Imported, type ScriptImports } from '../imports.ts'
 import { hasModules, isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
-import { FOLDER, isOptional, type Import, type Wanted } from '../resolving.ts'
+import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
@@ -133,7 +133,7 @@ class AppPackages implements SourceList {
     return { ...listed, files: [...all.values()], imports: known }
   }
 
-  async #modules(wanted: Wanted, inputs: Observation[]): Promise<Listed> {
+  async #modules(wanted: Needed, inputs: Observation[]): Promise<Listed> {
     const { root } = wanted
     // These are joined with the modules of the app.
     if (isPrecompiled(this.#app, this.#project) && modeOf(this.#app) !== false)
@@ -195,7 +195,7 @@ async function wantedBy(
   project: Project,
   imports: readonly Imported[],
   installed: Packages
-): Promise<Wanted> {
+): Promise<Needed> {
   const { root, env } = project
   const isProduction = isPrecompiled(app, project) || !['development', 'test'].includes(env)
   const given = namedIn(app)
@@ -239,7 +239,7 @@ function linksOf(
 
 function isEnough(
   { modules, withoutMain, commonJs, failed }: builds.KeptBuild,
-  { specifiers }: Wanted
+  { specifiers }: Needed
 ) {
   return [...specifiers].every(([specifier, { names }]) => {
     if (failed.has(specifier)) return true

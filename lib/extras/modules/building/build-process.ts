@@ -13,7 +13,7 @@ import { observeAll, type Observation } from '../../../publishing/sources/observ
 import { nodeModulesFrom } from '../../../publishing/compilers/compiler.ts'
 import { makeDirectory, writeAtomically } from '../../../publishing/writing/write.ts'
 import { OPTION, unusable } from '../packages.ts'
-import type { Wanted } from '../resolving.ts'
+import type { Needed } from '../resolving.ts'
 import { loadRolldown } from '../rolldown.ts'
 import { buildPackages, type Built } from './build.ts'
 
@@ -26,7 +26,7 @@ export interface KeptBuild extends Omit<Built, 'texts'> {
 }
 
 interface Job {
-  readonly wanted: Wanted
+  readonly wanted: Needed
   readonly directory: string
   /** Tells everything that the build is made from, but for files. */
   readonly key: string

@@ -10,7 +10,7 @@ import {
   FOLDER,
   Resolved,
   resolving,
-  type Wanted
+  type Needed
 } from '../resolving.ts'
 import { allOf, OPTION } from '../packages.ts'
 import type { Rolldown } from '../rolldown.ts'
@@ -49,7 +49,7 @@ const NOTHING_BUILT = {
 }
 
 /** Builds the others where a module fails that a script imports; what the option names has to be there. */
-export async function buildPackages(rolldown: Rolldown, wanted: Wanted): Promise<Outcome> {
+export async function buildPackages(rolldown: Rolldown, wanted: Needed): Promise<Outcome> {
   const { failures, ...outcome } = await buildAll(rolldown, wanted)
   const { specifiers } = wanted
   const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
@@ -71,7 +71,7 @@ export async function buildPackages(rolldown: Rolldown, wanted: Wanted): Promise
   return { built: { ...rest.built, failed }, inputs }
 }
 
-async function buildAll({ rolldown }: Rolldown, wanted: Wanted) {
+async function buildAll({ rolldown }: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
   const build = await rolldown({
@@ -132,7 +132,7 @@ async function buildAll({ rolldown }: Rolldown, wanted: Wanted) {
   }
 }
 
-export function inputOf({ root, specifiers, condition }: Wanted) {
+export function inputOf({ root, specifiers, condition }: Needed) {
   return {
     input: Object.fromEntries(Array.from(specifiers.keys(), each => [FOLDER + each, ENTRY + each])),
     cwd: root,
@@ -142,7 +142,7 @@ export function inputOf({ root, specifiers, condition }: Wanted) {
 }
 
 function facades(
-  { specifiers }: Wanted,
+  { specifiers }: Needed,
   { entries }: Resolved,
   commonJs: Map<string, readonly string[]>
 ): Plugin {

@@ -4,7 +4,7 @@ import type { Plugin } from 'rolldown'
 import { CompileError } from '../../../runtime/errors.ts'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import type { Compiler } from '../../../runtime/settings/options.ts'
-import { asUnusable, DATA, ENTRY, FOLDER, Resolved, resolving, type Wanted } from '../resolving.ts'
+import { asUnusable, DATA, ENTRY, FOLDER, Resolved, resolving, type Needed } from '../resolving.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { inputOf, SHARED, type Built } from './build.ts'
 import { urls } from './urls.ts'
@@ -17,7 +17,7 @@ export interface Listed extends Partial<Pick<Built, 'failed'>> {
 }
 
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
-export async function readPackages({ rolldown, transform }: Rolldown, wanted: Wanted) {
+export async function readPackages({ rolldown, transform }: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const { entries, workers } = resolved
   const modules = new Map<string, readonly string[]>()
