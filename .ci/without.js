@@ -1,7 +1,7 @@
 // node .ci/without.js: a copy of lib without each extra in turn must type-check. What stands on an extra goes with it. Then
 // a copy without all extras must build, and pass the specs of the core, and one without `socket`, the exit to the socket,
 // those of responses. With SOAK below 1 one copy without all of these must pass the quick ones of responses. With names of
-// extras, a copy of lib and spec without each of these must type-check.
+// extras, a copy of lib and the specs of its rooms without each of these must type-check.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
