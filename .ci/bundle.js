@@ -163,7 +163,7 @@ const PARTS = [
   [/^telling\//, 'inventory'],
   [/^urls\/(?:read-)?manifest|^app\/details|^settings\/third-party/, 'manifest'],
   [/^serving\/(?:respond|socket|missing)/, 'serving-koa'],
-  [/^serving\/(?:directories|files?|spelling|variant)\./, 'serving-files']
+  [/^serving\/(?:directories|files?|folder-names|variant)\./, 'serving-files']
 ]
 const SERVER = [resolve('lib/index.ts')]
 
