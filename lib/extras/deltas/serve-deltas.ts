@@ -93,11 +93,7 @@ interface Target extends Pick<SentFrom, 'place' | 'plain'> {
 }
 
 /** Returns no variant for a delta that may not be sent. */
-async function readDelta(
-  file: string,
-  to: Target,
-  maxBytes: number
-): Promise<readonly Bytes[] | undefined> {
+async function readDelta(file: string, to: Target, maxBytes: number) {
   const read = await readInPlace(to.place, file, MAX_DELTA_BYTES)
   if (typeof read !== 'object') return undefined
   const { bytes, stamp } = read

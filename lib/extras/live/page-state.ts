@@ -114,10 +114,7 @@ function linkTo(error: AssetError, { live }: Settings): string | undefined {
 const CONCURRENCY = 16
 
 /** Files of the option `live.watch` have one version together: the number of changes that were seen. */
-export function watchedFiles(
-  { live, symlinks }: Settings,
-  onEvent: () => void
-): () => Promise<Part> {
+export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) {
   const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
   let seen: ReadonlyMap<string, FileObservation> = new Map()
   let changes = 0

@@ -27,11 +27,7 @@ export interface BuildFiles extends Pick<Bundle, 'paths' | 'hashed'> {
  * @param other a path that the directory may have had when it was built: esbuild's paths start with its name
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`
  */
-export async function readBuild(
-  { path, files }: BuiltDirectory,
-  name?: string,
-  other = path
-): Promise<BuildFiles> {
+export async function readBuild({ path, files }: BuiltDirectory, name?: string, other = path) {
   const names = name === undefined ? USUAL : [name]
   for (const manifest of names.map(each => join(path, each))) {
     const read = await readSnapshot(manifest)

@@ -188,12 +188,7 @@ function readAtStart(mount: MountOfBuild): Reading | undefined {
  * Returns undefined while a file is missing or is being written: the build before it stays.
  * @param last is undefined for the first page
  */
-async function readWhole(
-  mount: MountOfBuild,
-  bytes: Buffer,
-  stamp: Stamp,
-  last: Reading['build']
-): Promise<Reading | undefined> {
+async function readWhole(mount: MountOfBuild, bytes: Buffer, stamp: Stamp, last: Reading['build']) {
   const bundle = readBundle(bytes, mount)
   // As at start, a file that is in no tag may be missing.
   const changedAt = await whenAtRest(mount, bundle, last ? bundle.files : bundle.tagged)

@@ -99,18 +99,14 @@ export function socketsOf({ server = {} }: Pick<ViteConfig, 'server'>, origin?: 
 }
 
 /** @param base was cut off in front of the path, and Vite's own base begins with it */
-export function respond(
-  ctx: Context,
-  { middlewares, config }: ViteServer,
-  base: string
-): Promise<void> {
+export function respond(ctx: Context, { middlewares, config }: ViteServer, base: string) {
   const { req, res } = ctx
   const { url = '', headers } = req
   const { accept } = headers
   // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
   if (config.appType === 'spa' && !/^[^?]*\/(?:\?|$)/.test(url))
     headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
-  return new Promise((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false

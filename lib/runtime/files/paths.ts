@@ -49,14 +49,11 @@ const SEPARATOR = /\\(?![[\]{}()!+@\\])/g
  * empty list matches nothing. On Windows a glob may be written with `\` as well.
  * @throws TypeError for an empty glob
  */
-export function matcherOf(
-  globs: readonly string[],
-  separator: string = native.sep
-): (path: string) => boolean {
+export function matcherOf(globs: readonly string[], separator: string = native.sep) {
   const matchers = globs.map(glob =>
     matcherOfOne(separator === '/' ? glob : glob.replace(SEPARATOR, '/'))
   )
-  return path => matchers.some(matches => matches(path))
+  return (path: string) => matchers.some(matches => matches(path))
 }
 
 function matcherOfOne(given: string): (path: string) => boolean {

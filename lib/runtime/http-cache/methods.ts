@@ -163,11 +163,7 @@ export class RequestState {
   }
 
   /** @param isVersioned whether the validators contain the option `version` */
-  evaluate(
-    validators: Validators,
-    settings: HttpCacheSettings,
-    isVersioned: boolean
-  ): Decision | undefined {
+  evaluate(validators: Validators, settings: HttpCacheSettings, isVersioned: boolean) {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
     const { lastModified: date } = validators

@@ -139,11 +139,7 @@ export function settle(options: KoaHttpCacheOptions) {
   })
 }
 
-function settleDefaults({
-  cacheControl,
-  expires,
-  credentials: named = []
-}: KoaHttpCacheOptions): Defaults | undefined {
+function settleDefaults({ cacheControl, expires, credentials: named = [] }: KoaHttpCacheOptions) {
   const directives =
     typeof cacheControl === 'string'
       ? parseDirectives(cacheControl)

@@ -183,13 +183,9 @@ export function pageCacheControl({ cacheControl }: MountSettings, path: string):
 const DELTA = new RegExp(`\\.${DIGEST_PATTERN}\\.dcz$`)
 
 /** Compressed copies of what is excluded, and deltas to it, as well. */
-function excluding(
-  globs: readonly string[],
-  dir: string,
-  isHidden: Directory['isHidden']
-): Directory['isHidden'] {
+function excluding(globs: readonly string[], dir: string, isHidden: Directory['isHidden']) {
   const isExcluded = excluderOf(globs)
-  return async file => {
+  return async (file: string) => {
     // A link to what is excluded is known by its real path, which may begin otherwise than that of the directory.
     const base = isInside(dir, file) ? dir : ((await realpathOf(dir)) ?? dir)
     const path = pathFrom(base, withoutCodingExtension(file.replace(DELTA, '')))

@@ -157,11 +157,7 @@ function mayReuseHead(res: Response): boolean {
  * in its own way, so it gets a request that has one range at most. It passes its options on to
  * `fs.createReadStream`, and thereby reads the open file.
  */
-async function streamFile(
-  res: ServerResponse,
-  response: PreparedResponse,
-  part: FilePart
-): Promise<void> {
+async function streamFile(res: ServerResponse, response: PreparedResponse, part: FilePart) {
   const { file, size, range } = part
   removeContentFields(res)
   // Koa starts at 404, and send never resets it.
@@ -170,7 +166,7 @@ async function streamFile(
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
   const options = { cacheControl: false, etag: false, lastModified: false, ...sourceOf(res, part) }
   const sending = send({ method: 'GET', headers } as IncomingMessage, file.path, options)
-  return new Promise(resolve => {
+  return new Promise<void>(resolve => {
     let isReading = false
     sending.on('error', () => abort(res))
     sending.on('stream', (stream: ReadStream) => {

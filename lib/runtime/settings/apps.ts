@@ -64,11 +64,7 @@ export function ofApp(name: string): string {
 }
 
 /** Returns the other app to which the path of a name belongs, or whose assets are below it; undefined for none. */
-export function appInTheWay(
-  all: Pick<Apps, 'apps'>,
-  app: AppSettings,
-  name: string
-): AppSettings | undefined {
+export function appInTheWay(all: Pick<Apps, 'apps'>, app: AppSettings, name: string) {
   const path = `${assetPath(app, name)}/`
   const owner = appAt(all, path)
   if (owner !== app) return owner

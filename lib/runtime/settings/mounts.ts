@@ -23,10 +23,7 @@ export type MountSettings = ReturnType<typeof settleMount>
 
 type Surroundings = CommonSettings & Apps
 
-export function settleMounts(
-  project: Surroundings,
-  mounts: KoaAssetsOptions['mounts']
-): readonly MountSettings[] {
+export function settleMounts(project: Surroundings, mounts: KoaAssetsOptions['mounts']) {
   const settled = entriesGiven(mounts)
     .map(([path, given]) =>
       settleMount(project, path, typeof given === 'string' ? { dir: given } : given)
@@ -164,10 +161,7 @@ const COMPUTED =
   /^(?:content-(?:length|encoding|range)|accept-ranges|etag|last-modified|transfer-encoding|connection|date|trailer|keep-alive|upgrade|proxy-connection)$/i
 
 /** An object is copied, so later changes have no effect. */
-export function headersByPath(
-  given: ByPath<HeaderValues> | undefined,
-  place = ''
-): ValueByPath<HeaderValues> {
+export function headersByPath(given: ByPath<HeaderValues> | undefined, place = '') {
   return valueByPath(given, values => {
     // A promise, a Map and an instance of Headers would lose their fields; this recognises them in any realm.
     const isPlain = isRecord(values) && Object.prototype.toString.call(values) === '[object Object]'
