@@ -159,9 +159,8 @@ export function check(
     const advice = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
     throw unknownName('option', name, Object.keys(expectations), { place, advice })
   }
-  for (const [name, expectation] of Object.entries(expectations)) {
+  for (const [name, expectation] of Object.entries(expectations))
     checkOption(given[name], expectation, name, place)
-  }
 }
 
 function checkOption(value: unknown, rule: Expectation, name: string, place: string): void {

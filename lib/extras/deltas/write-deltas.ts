@@ -196,9 +196,7 @@ async function updateDeltas(
     const mayStay = existing !== undefined && existing.length <= maxBytes
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
     const delta = isKept ? existing : await makeDelta(old, bytes, maxBytes)
-    if (delta && !isKept) {
-      await writeAtomically(path, delta, { place, unsaved })
-    }
+    if (delta && !isKept) await writeAtomically(path, delta, { place, unsaved })
     if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
   }
   for (const path of beside.filter(each => !written.has(each))) {
@@ -225,9 +223,8 @@ export async function faultOfDelta(file: string, target: string, versions?: read
   if (!delta || !next) return 'cannot be read'
   const hash = dictionaryIn(delta.bytes)
   const isSealed = isSealedDelta(delta.bytes, hash, digestOf(next.bytes))
-  if (digestOfHash(hash) !== splitDelta(file)?.digest || !isSealed) {
+  if (digestOfHash(hash) !== splitDelta(file)?.digest || !isSealed)
     return 'is damaged or of another version, so it is not sent'
-  }
   for (const version of versions ?? []) {
     const old = (await readSnapshot(version))?.bytes
     if (!old || digestOf(old) !== digestOfHash(hash)) continue

@@ -133,13 +133,11 @@ type Apps = KoaAssetsOptions['apps']
 
 /** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */
 function requireNew(app: string, root: string, others: readonly string[], apps: Apps): void {
-  if (!/^[\w-][\w.-]*$/.test(app)) {
+  if (!/^[\w-][\w.-]*$/.test(app))
     throw new UsageError(`an app's name consists of letters, digits, '-', '_', '.', got '${app}'`)
-  }
   const place = others.includes(app) ? `in apps/${app}/assets` : 'in the option apps'
-  if (others.includes(app) || (apps && Object.hasOwn(apps, app))) {
+  if (others.includes(app) || (apps && Object.hasOwn(apps, app)))
     throw new Error(`there is an app '${app}' already, ${place}: nothing was written`)
-  }
   if (apps !== undefined || others.length > 0 || !isDirectory(join(root, 'assets'))) return
   throw new Error(
     `the assets of this project are in assets, which is not searched once there is apps/${app}: move them to apps/web/assets first`

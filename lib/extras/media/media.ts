@@ -121,9 +121,8 @@ function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
       typeof first === 'string' ? [first, second] : [undefined, first ?? second]
     const { sources = [], ...attributes } = options
     checked(sources, { expected: 'a list', holds: Array.isArray }, 'sources')
-    if ((name === undefined) === (sources.length === 0)) {
+    if ((name === undefined) === (sources.length === 0))
       throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
-    }
     const given = readAttributes(attributes)
     const open = openTag(kind, given, {
       ...(typeof given.poster === 'string' && { poster: urlOf(given.poster).url }),

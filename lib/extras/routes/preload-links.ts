@@ -138,8 +138,7 @@ function linkTo(
 function writeParameter([name, value]: [string, string | boolean | undefined]): string[] {
   if (value === undefined || value === false || value === '') return []
   if (value === true) return [name]
-  if (/[^\x20-\x7e]/.test(value)) {
+  if (/[^\x20-\x7e]/.test(value))
     throw optionError(`${name} of a preload`, 'printable ASCII', value)
-  }
   return [`${name}=${/^[a-z-]+$/.test(value) ? value : JSON.stringify(value)}`]
 }

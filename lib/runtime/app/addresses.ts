@@ -163,9 +163,8 @@ function withMountAssets(own: Addresses, mounted: MountAssets): Addresses {
       const file = mounted.file(name, mount)
       if (file) return file
       const places = mounted.labelsAt(mount)
-      if (mount !== undefined) {
+      if (mount !== undefined)
         throw new AssetError('asset-unknown', `'${name}' is not a source in ${places}`)
-      }
       try {
         return own.resolve(name)
       } catch (error) {

@@ -106,9 +106,8 @@ export async function copyFor(
   // A link may lead to something other than a copy.
   const stats = await lstatOf(path)
   const mayHold = stats?.isFile() === true && Number(stats.size) < original.size
-  if (mayHold && (await compareFile(original, path, coding)) === 'equal') {
+  if (mayHold && (await compareFile(original, path, coding)) === 'equal')
     return { content: { copyOf: path }, size: Number(stats.size) }
-  }
   const bytes = await read()
   const content = await coding.compress(bytes)
   const pays = content.length <= bytes.length * MAX_RATIO

@@ -49,9 +49,8 @@ export function versionOf(
   const { names, root } = readArguments(args)
   const paths = names.map(name => resolve(root, name))
   const missing = paths.find(path => !statIfThere(path))
-  if (missing !== undefined) {
+  if (missing !== undefined)
     throw new Error(`versionOf: ${missing} does not exist; relative names start at ${root}`)
-  }
   if (refreshes.size >= MAX_VERSIONS) {
     const advice = 'call it once, where koaHttpCache is created'
     throw new Error(`versionOf was called ${MAX_VERSIONS} times: ${advice}`)

@@ -121,9 +121,8 @@ function checkContradictions(directives: Directives): void {
     for (const name of ['immutable', ...lasting]) contradictions.push(['no-store', name])
   }
   // With field names, `private` keeps only these fields out of shared caches.
-  if (directives.get('private') === true) {
+  if (directives.get('private') === true)
     contradictions.push(['public', 'private'], ['private', 's-maxage'])
-  }
   const found = contradictions.find(pair => pair.every(name => directives.has(name)))
   if (found) throw new TypeError(`${found.join(' and ')} contradict each other`)
 }
@@ -149,8 +148,7 @@ export function formatGroups(groups: readonly string[]): string {
 export function formatKeys(header: string, groups: readonly string[]): string {
   // Surrogate-Key and xkey are split at spaces, Cache-Tag at commas; Cloudflare forbids spaces in tags as well.
   const unfit = groups.find(group => /[ ,]/.test(group))
-  if (unfit !== undefined) {
+  if (unfit !== undefined)
     throw optionError('a cache group', `without blanks and commas, which separate ${header}`, unfit)
-  }
   return groups.join(/tag/i.test(header) ? ',' : ' ')
 }

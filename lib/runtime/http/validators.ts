@@ -22,9 +22,8 @@ const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
  */
 export function formatEtag(opaque: string, weak = false): string {
   const isTag = ENTITY_TAG.test(opaque)
-  if (!isTag && !OPAQUE.test(opaque)) {
+  if (!isTag && !OPAQUE.test(opaque))
     throw optionError('an ETag', 'visible ASCII characters without quotes', opaque)
-  }
   const tag = isTag ? opaque : `"${opaque}"`
   return weak && !isWeak(tag) ? `W/${tag}` : tag
 }
