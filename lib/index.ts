@@ -33,7 +33,6 @@ const FILES = {
  * validators, ranges and compressed copies, and dotfiles are left out, as in a mount of koaAssets. It serves whatever
  * `SERVE_STATIC_ASSETS` is set to, has no apps, no `public` and no live channel, and leaves `ctx.assets` to a koaAssets
  * in front.
- *
  * @param dir the directory, relative to `root`
  * @example
  * app.use(koaFiles('dist', { cacheControl: 'public, max-age=600', fallback: 'index.html' }))

@@ -82,7 +82,6 @@ declare module 'koa' {
 /**
  * Keeps web assets up to date, serves them, and provides `ctx.assets`, the view helpers that emit their
  * URLs, `ctx.preload`, and `ctx.sendFile`. Use it before the router.
- *
  * @example
  * const app = new Koa()
  * app.use(koaAssets({ root: import.meta.dirname, serve: true }))
@@ -261,7 +260,6 @@ class AssetServer {
  * they are smaller. Files that are up to date are not written again, and fingerprinted files of earlier
  * deploys stay; see `clean`. Plain names and the manifest `public/assets.json` are replaced together at the
  * end.
- *
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
  *   and `fingerprint` to true, and `missing` to `error`
  * @throws TypeError for an invalid option of either argument

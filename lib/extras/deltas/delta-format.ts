@@ -1,6 +1,5 @@
-// Reads and writes deltas (RFC 9842). The file of a delta has the bytes that are sent, and a seal by which any Node can
-// tell that they are whole and lead to the bytes of the file beside it. Deltas are made and decoded where zlib takes
-// a dictionary for Zstandard: Node 22.19, 24.6 and newer.
+// Reads and writes deltas (RFC 9842), where zlib takes a dictionary for Zstandard: Node 22.19, 24.6 and newer. By the
+// seal at the end of a file any Node can tell that it is whole and leads to the bytes of the file beside it.
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from '../../runtime/concurrency.ts'
 import { unzstd, ZSTD, zstd } from '../../runtime/files/codings.ts'
@@ -12,8 +11,7 @@ const MIB = 1024 * 1024
 /** A larger file has no deltas, and is not used as a dictionary. */
 export const MAX_DELTA_BYTES = 64 * MIB
 
-// A delta begins with eight bytes (RFC 9842 section 5), which Zstandard takes for the beginning of a skippable frame,
-// then the SHA-256 of the dictionary.
+// RFC 9842 section 5: the beginning of a skippable frame of Zstandard, with the SHA-256 of the dictionary.
 const MAGIC = Buffer.from('5e2a4d1820000000', 'hex')
 const HASH_BYTES = 32
 const HEADER_BYTES = MAGIC.length + HASH_BYTES
@@ -42,12 +40,7 @@ export function splitDelta(path: string): { name: string; digest: string } | und
   return name === undefined || digest === undefined ? undefined : { name, digest }
 }
 
-/**
- * Returns the file of a delta.
- * @param dictionary the SHA-256 of the dictionary
- * @param frame Zstandard data that was decoded with the dictionary and compared
- * @param digest is that of the decoded bytes
- */
+/** Returns the file of a delta. @param dictionary its SHA-256 @param digest is that of the bytes of the decoded frame */
 export function sealDelta(dictionary: Buffer, frame: Uint8Array, digest: string): Buffer {
   const sent = Buffer.concat([MAGIC, dictionary, frame])
   return Buffer.concat([sent, SEAL_MAGIC, sha256Of(sent, digest)])
@@ -64,11 +57,7 @@ export function dictionaryIn(file: Buffer): Buffer {
   return file.subarray(MAGIC.length, HEADER_BYTES)
 }
 
-/**
- * Returns true if a file is an undamaged delta.
- * @param dictionary the SHA-256 of what it has to start from
- * @param digest is that of the bytes that it has to lead to
- */
+/** Tells whether a file is an undamaged delta from a dictionary, by its SHA-256, to the bytes with a digest. */
 export function isSealedDelta(file: Buffer, dictionary: Buffer, digest: string): boolean {
   return file.equals(sealDelta(dictionary, frameIn(file), digest))
 }
@@ -84,10 +73,7 @@ export const canMakeDeltas = once(async () => {
   return made !== undefined && made.length < bytes.length / 2
 })
 
-/**
- * Makes a delta, and decodes it to compare it. Returns undefined when it is larger than `maxBytes`.
- * @param old the bytes that the client has
- */
+/** Makes a delta from the bytes that a client has, and decodes it to compare it; undefined for a larger one. */
 export async function makeDelta(old: Buffer, next: Uint8Array, maxBytes: number) {
   const params = { [ZSTD.level]: 19, [ZSTD.windowLog]: windowLog(old, next) }
   const frame = await zstd?.(next, { dictionary: old, params, pledgedSrcSize: next.length })
@@ -118,10 +104,7 @@ export async function isIntactDelta(file: Buffer, old: Buffer, next: Uint8Array)
 // Zstandard does not take a dictionary that begins like this for raw bytes (RFC 8878 section 5); browsers do.
 const TRAINED = Buffer.from('37a430ec', 'hex')
 
-/**
- * Decodes a delta where Node can, and compares the digest; nothing may follow its frame.
- * @param size is that of the decoded bytes
- */
+/** Decodes a delta where Node can, and compares digest and size; nothing may follow its frame. */
 export async function leadsTo(file: Buffer, old: Buffer, digest: string | undefined, size: number) {
   if (!unzstd || old.subarray(0, TRAINED.length).equals(TRAINED)) return false
   const frame = frameIn(file)

@@ -1,5 +1,4 @@
-// Lists files: those of a built directory that can be requested, the versions of published files by their names, and
-// the deltas beside them.
+// Lists the files of a built directory that can be requested, and the versions and deltas of published files.
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../runtime/errors.ts'
 import { entriesBelow, realpathOf, statOf } from '../../runtime/files/disk.ts'
@@ -25,12 +24,7 @@ export interface BuiltDirectory {
   readonly files: ReadonlySet<string>
 }
 
-/**
- * Opens the directory of a build.
- * @param given absolute, or relative to the working directory
- * @throws TypeError for anything but a path
- * @throws AssetError with the code `directory-unusable` when it is missing, a file, a project, or empty
- */
+/** @throws TypeError for anything but a path; AssetError for what is missing, a file, a project, or empty */
 export async function openDirectory(given: string): Promise<BuiltDirectory> {
   if (!isText(given)) throw optionError('directory', 'the path of a directory', given)
   const path = await realpathOf(resolve(given))
@@ -52,10 +46,7 @@ function unusable(message: string): AssetError {
   return new AssetError('directory-unusable', message)
 }
 
-/**
- * Lists the regular files that can be requested, relative to the directory; sorted.
- * @throws AssetError for a folder that is removed meanwhile: a part of the files is no answer
- */
+/** Lists the files that can be requested, sorted. @throws AssetError for a folder that is removed meanwhile */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
   // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
   const isWanted = (path: string) => Array.isArray(canonicalSegments(`/${encodePath(path)}`))

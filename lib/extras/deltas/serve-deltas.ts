@@ -1,5 +1,4 @@
-// Sends the deltas beside a file to clients that have an earlier version of it (RFC 9842). Each is looked for by the
-// hash that a request sends.
+// Sends the deltas beside a file to clients that have an earlier version of it, by the hash that these send (RFC 9842).
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { basename, dirname, join } from 'node:path'
@@ -126,9 +125,6 @@ async function isRight(
   }
   return false
 }
-
-// The fields of Compression Dictionary Transport: the dictionary that a request offers, and the requests for which a
-// response may become one.
 
 /** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */
 const DELTA_CODING = 'dcz'

@@ -1,5 +1,4 @@
-// Writes deltas beside files. Precompile makes them from the versions of earlier deploys of an asset that changed,
-// `compress` from an earlier build.
+// Writes deltas beside files: precompile from the versions of earlier deploys, `compress` from an earlier build.
 import { join } from 'node:path'
 import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import {
@@ -56,10 +55,7 @@ const MAX_DELTAS = 3
 /** A larger delta is not worth a file, nor another copy in shared caches. */
 const MAX_RATIO = 0.5
 
-/**
- * @param before lists the targets of the previous manifest
- * @param unsaved learns what is written
- */
+/** @param before lists the targets of the previous manifest */
 export function deltaWriter(
   settings: Settings,
   before: ReadonlyMap<string, { readonly target: string }>,
@@ -100,11 +96,7 @@ export function deltaWriter(
   }
 }
 
-/**
- * Removes damaged deltas, and brings those of files up to date with an earlier build.
- * @param against is the directory of the earlier build, if there is one
- * @throws as `openDirectory` does
- */
+/** Removes damaged deltas, and brings those of files up to date with an earlier build. @throws as `openDirectory` */
 export async function writerAgainst(
   against: string | undefined,
   served: BuiltDirectory,
@@ -172,9 +164,8 @@ interface Earlier {
 }
 
 /**
- * Writes deltas from the first three of the earlier versions, and removes those that no longer pay or are damaged,
- * as the file may have been rebuilt under the same name, and where there are earlier versions perhaps the others.
- * @returns the sizes of the deltas from these versions, as they are sent
+ * Writes deltas from the first three of the earlier versions, and returns their sizes; removes those that no longer pay
+ * or are damaged, as the file may have been rebuilt under the same name, and perhaps the others.
  */
 async function updateDeltas(
   { file, bytes, smallest, beside, keepsOthers, unsaved }: DeltaTarget,
@@ -213,11 +204,7 @@ async function readBytes(place: Boundary, { file, digest }: Earlier) {
   return digest === undefined || digestOf(read.bytes) === digest ? read.bytes : undefined
 }
 
-/**
- * Says what is wrong with a delta, to be read after its path. It is decoded where this Node can.
- * @param target the file that the delta leads to
- * @param versions files that the delta may start from; if undefined, only its seal is checked
- */
+/** Says what is wrong with a delta. @param versions it may start from these; if undefined, only its seal is checked */
 export async function faultOfDelta(file: string, target: string, versions?: readonly string[]) {
   const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
   if (!delta || !next) return 'cannot be read'

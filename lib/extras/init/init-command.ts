@@ -212,10 +212,7 @@ function leadsOut(root: string, path: string): boolean {
   return !!isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
-/**
- * Every file appears as a whole, and the app last, with all of its files at once: whatever is missing after an
- * interruption is what the next run creates.
- */
+/** Every file appears as a whole, and the app last, at once: what an interruption leaves out, the next run creates. */
 function addFiles(root: string, steps: readonly FileStep[]): void {
   const stage = join(root, STAGE)
   rmSync(stage, { recursive: true, force: true })

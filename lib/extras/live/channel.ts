@@ -1,5 +1,4 @@
-// Serves what an open page loads and connects to, below `<prefix>/-/`. The live channel tells connected pages what has
-// changed in what they use.
+// Serves the scripts of the live channel, which tells connected pages what has changed in what they use.
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
@@ -187,8 +186,7 @@ class Connection {
   ): void {
     const used = [...this.used.flatMap(path => assets.get(path) ?? []), ...icons]
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
-      // The asset changed between opening the page and connecting. A time in the future would reload the page again
-      // and again.
+      // It changed before the page was connected. A time in the future would reload the page again and again.
       const isLate = changedAt > this.#openedAt && changedAt <= Date.now()
       return { ...part, isLate }
     })

@@ -25,7 +25,6 @@ function liveHelpers(src: string | undefined) {
      * Returns the script of the live channel: an edited stylesheet is replaced in the page, an edit of anything else
      * that the page uses reloads it, and an error is shown. Empty unless the environment is `development` and the
      * request comes from this machine (the option `live`).
-     *
      * @example
      * live({ nonce })
      * // <script src="/assets/-/live.js" type="module" async="async" nonce="…"></script>

@@ -1,4 +1,4 @@
-/** `image`, `video` and `audio`: tags that contain the names of further assets; `inline`: an SVG file in the page itself. */
+// Writes the tags of images, films and sounds, and SVG files as elements of the page.
 
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
@@ -55,7 +55,6 @@ function mediaHelpers(urlOf: UrlOf) {
     /**
      * Returns an `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file
      * where they are known, in proportion if one of them is given.
-     *
      * @example
      * image('logo.png', { srcset: { 'logo@2x.png': '2x' } })
      * // <img src="/assets/logo.png" alt="Logo" width="64" height="64" srcset="/assets/logo@2x.png 2x">
@@ -76,7 +75,6 @@ function mediaHelpers(urlOf: UrlOf) {
 
     /**
      * Returns a `<video>` of one file, or of `sources`: the browser plays the first one it supports.
-     *
      * @example
      * video('movie.mp4', { controls: true, poster: 'movie.png' })
      * // <video controls="controls" poster="/assets/movie.png" src="/assets/movie.mp4"></video>
@@ -92,7 +90,6 @@ function mediaHelpers(urlOf: UrlOf) {
 
     /**
      * Returns an `<audio>`, and takes the same arguments as `video`.
-     *
      * @example
      * audio('song.mp3', { controls: true })
      * // <audio controls="controls" src="/assets/song.mp3"></audio>
@@ -187,7 +184,6 @@ function inlineHelpers(urlOf: UrlOf, wrote?: (name: string, html: string) => voi
     /**
      * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
      * `class`, which is added.
-     *
      * @example
      * inline('icons/cart.svg', { class: 'icon', 'aria-hidden': 'true' })
      * // <svg viewBox="0 0 16 16" class="icon" aria-hidden="true"><path d="M0 0h16"></path></svg>

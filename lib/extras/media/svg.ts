@@ -1,5 +1,4 @@
-// Reads an SVG file and writes it as an element of an HTML page, where it could run scripts and load files that an
-// <img> cannot. What is not known to be harmless is refused.
+// Writes an SVG file as an element of a page, where it could run scripts and load files: only what is harmless.
 import { isUtf8 } from 'node:buffer'
 import { tokenize, TokenType } from '@csstools/css-tokenizer'
 import {

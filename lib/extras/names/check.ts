@@ -23,11 +23,7 @@ interface ViewProblem extends Problem {
   readonly near?: string | undefined
 }
 
-/**
- * @param globs are relative to the root
- * @param isPublished true: what answers in production is asked; false: the sources, which may not be precompiled yet
- * @throws AssetError for the manifest of a mount that is missing or broken
- */
+/** @param isPublished true: what answers in production is asked; false: sources, which may not be precompiled yet */
 export async function checkViews(project: Project, globs: readonly string[], isPublished = false) {
   const known = await knownIn(project, isPublished)
   let names = 0

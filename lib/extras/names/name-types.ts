@@ -1,5 +1,4 @@
-// The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
-// `types`, and kept current by a server in development.
+// Writes the names of all assets as types, `assets.d.ts`, so that a mistyped name does not compile.
 import { setTimeout } from 'node:timers/promises'
 import { oneAtATime } from '../../runtime/concurrency.ts'
 import { reasonOf, printable, warnOnce, type Warn } from '../../runtime/errors.ts'
@@ -14,9 +13,7 @@ import { typesFile } from './options.ts'
 
 /**
  * Finds what pages may name in production, whatever the environment is: a package may offer other files in
- * development. Any name may belong to a bundle that has not been built.
- * @param running contains the entries of dev servers
- * @throws TypeError, AssetError as `koaAssets`
+ * development. Any name may belong to a bundle that has not been built. @param running has the entries of dev servers
  */
 export async function namedInProduction(given: Project, warn: Warn, running?: Pipeline) {
   const project = given.changed({ env: 'production' }, true)

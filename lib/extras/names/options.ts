@@ -5,7 +5,6 @@ export interface NameOptions {
   /**
    * Globs of the project's views, relative to `root`: `precompile` and `verify` look in them for names of
    * assets that do not exist. Default: none.
-   *
    * @example
    * 'apps/*&#47;views/**&#47;*.ejs'
    */

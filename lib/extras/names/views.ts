@@ -11,10 +11,8 @@ import type { ViewHelpers } from '../../runtime/views/view-helpers.ts'
 const CONCURRENCY = 16
 
 /**
- * Reads the views that match globs, and does something with each, in the order of their paths. Assets and declarations
- * of types are no views, whatever a glob matches: they name what no page loads by itself.
- * @param look gets the path relative to the root, and the app below whose folder the view is, for pages of that app; any
- * other view is for those of all
+ * Looks at the views that match globs, in the order of their paths. Assets and declarations of types are no views: they
+ * name what no page loads by itself. A view below the folder of an app is for pages of that app, any other for all.
  */
 export async function inViews<T>(
   root: string,

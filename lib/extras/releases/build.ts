@@ -22,11 +22,7 @@ export interface BuildFiles extends Pick<Bundle, 'paths' | 'hashed'> {
   readonly manifest: string
 }
 
-/**
- * @param name the option `manifest`
- * @param other a path that the directory may have had when it was built: esbuild's paths start with its name
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`
- */
+/** @param other a path that the directory may have had when it was built: esbuild's paths start with its name */
 export async function readBuild({ path, files }: BuiltDirectory, name?: string, other = path) {
   const names = name === undefined ? USUAL : [name]
   for (const manifest of names.map(each => join(path, each))) {

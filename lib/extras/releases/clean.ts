@@ -1,5 +1,4 @@
-// Removes what open pages no longer ask for: fingerprinted files of earlier deploys, and files that `keep` has brought
-// into a build.
+// Removes what open pages no longer ask for: files of earlier deploys, and files that `keep` has brought into a build.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'

@@ -1,5 +1,4 @@
-// Checks the compressed copies and the deltas beside files; in a directory, also what a bundler's manifest names there
-// and `keep` has brought.
+// Checks copies and deltas beside files; in a directory, also what its manifest names and `keep` has brought.
 import { basename, join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
@@ -81,11 +80,7 @@ async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<
 const KEEP_AGAIN =
   "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
 
-/**
- * Checks the copies and deltas in a directory that may contain anything.
- * @param top is its real path
- * @param all are the paths of the files in it, relative to it
- */
+/** Checks the copies and deltas in a directory that may contain anything. @param top is its real path */
 export async function checkFiles(
   top: string,
   all: readonly string[],

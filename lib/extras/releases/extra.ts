@@ -1,5 +1,4 @@
-// Checks what is published and the directories of builds, compresses them, keeps the files of earlier builds for open
-// pages, and removes them.
+// Checks what is published, compresses builds, and keeps the files of earlier ones for open pages.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 

@@ -59,10 +59,7 @@ async function verifyMount(mount: MountSettings, listed?: ListedMount, isNeeded 
   return { copies: 0, unread: 0, ...found, files: files.length, problems }
 }
 
-/**
- * Checks the copies and deltas of a directory below a URL path; undefined if there is no directory.
- * @param isChecked gets the decoded URL path
- */
+/** Checks the copies and deltas of a directory below a URL path; undefined if there is no directory. */
 async function verifyBelow(
   dir: string,
   urlPath: string,
@@ -77,10 +74,7 @@ async function verifyBelow(
   return { ...found, problems: found.problems.map(at) }
 }
 
-/**
- * Compares the files in `public` with the manifest.
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`
- */
+/** Compares the files in `public` with the manifest. */
 async function verifyAssets(settings: Project) {
   const { assets } = await readNames(manifestFile(settings))
   const intact = new Set<string>()

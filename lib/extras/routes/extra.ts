@@ -21,7 +21,6 @@ export interface RouteMethods {
    * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
    * already contains is not repeated, and nothing happens once the header has been sent. Values beyond 3 kB are left
    * out: nginx, as it is installed, takes a head of at most 4 kB.
-   *
    * @example
    * ctx.preload('app.css', 'inter-400.woff2')
    * // Link: </assets/app.css>; rel=preload; as=style
@@ -39,7 +38,6 @@ export interface RouteMethods {
    * copies. Authorization and the status stay the route's: with another status than 200, set before, the whole file
    * is sent. Fields that were set before stay, Content-Type and Cache-Control included, unless `type` or `download`
    * says otherwise.
-   *
    * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
    * @example
    * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })

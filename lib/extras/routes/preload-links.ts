@@ -64,7 +64,6 @@ function preloadHelpers(urlOf: UrlOf) {
   return {
     /**
      * Returns a value for the `Link` header; `ctx.preload` writes the header itself.
-     *
      * @example
      * preload('fonts/inter.woff2')
      * // </assets/fonts/inter.woff2>; rel=preload; as=font; crossorigin

@@ -40,10 +40,7 @@ export interface Step {
   readonly details: readonly string[]
 }
 
-/**
- * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
- * @param known the state of its asset, if somebody has looked at it
- */
+/** @param asked a path, a URL, or a name as a view writes it @param known the state of its asset, if it is known */
 export async function explain(pipeline: Pipeline, asked: string, known?: Verdict) {
   await pipeline.load()
   const { settings } = pipeline

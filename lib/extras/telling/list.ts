@@ -1,5 +1,4 @@
-// Lists what there is: the project's own assets, and the mounts with the files that the manifests of their builds name;
-// and finds the state of an asset: what publishing its source would read and find. Writes nothing.
+// Lists the project's own assets, and mounts with the files that manifests name; and finds the state of an asset.
 import { join } from 'node:path'
 import { listAssets } from '../../publishing/building/assets.ts'
 import { NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'

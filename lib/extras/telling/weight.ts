@@ -1,6 +1,5 @@
 // Weighs what the visitors of a page load for its scripts and stylesheets, by the last precompile, or estimated from
-// the sources. Images in the page itself are not known. Paths are plain URL paths, encoded; sizes are bytes in brotli,
-// without headers.
+// the sources. Paths are plain URL paths, encoded; sizes are bytes in brotli, without headers.
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { findReferences, type Reference } from '../../publishing/references/references.ts'

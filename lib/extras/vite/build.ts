@@ -1,5 +1,5 @@
-// The build of a mount: what tags say by its manifest and its files. A start needs only what is known without the files;
-// before the first page, and once the manifest has changed, it is read as a whole, when no bundler is writing it.
+// The build of a mount. A start needs only its manifest; before the first page, and once the manifest has changed, its
+// files are read as well, when no bundler is writing them.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../runtime/concurrency.ts'
@@ -95,11 +95,7 @@ export class MountedBuild {
     return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
   }
 
-  /**
-   * Tells whether a file belongs to the build. One that is written when no bundler is at work any more makes the next
-   * look read the build again.
-   * @param file is the decoded path below the mount's directory
-   */
+  /** Tells whether a file is part of it. One that is written when no bundler is at work makes the next look read all. */
   hasBuilt(file: string, stamp: Stamp): boolean {
     const { bundle, build } = this.#reading ?? {}
     if (!build || !bundle?.paths.has(file)) return false
@@ -184,10 +180,7 @@ function readAtStart(mount: MountOfBuild): Reading | undefined {
   return { bundle, kept, version: digestOf(bytes), source }
 }
 
-/**
- * Returns undefined while a file is missing or is being written: the build before it stays.
- * @param last is undefined for the first page
- */
+/** Returns undefined while a file is missing or is being written: the build before it stays. */
 async function readWhole(mount: MountOfBuild, bytes: Buffer, stamp: Stamp, last: Reading['build']) {
   const bundle = readBundle(bytes, mount)
   // As at start, a file that is in no tag may be missing.

@@ -203,10 +203,7 @@ export function bundlesIn(running: readonly Running[]): Bundles | undefined {
   return running.find(each => each instanceof Bundles)
 }
 
-/**
- * Returns the names that pages can use beside those of own assets; undefined where there can be none.
- * @param running has the names as they are now; without it they are those of the last build
- */
+/** Finds what pages can name beside own assets, now or, without `running`, by the last build; undefined for nothing. */
 export async function namesInMounts(
   project: Project,
   warn: (message: string) => void,

@@ -17,10 +17,7 @@ export interface EntrySource {
   entry(name: string): { kind: Kind; load(): readonly LoadedUrl[] } | undefined
   /** Returns the entries that use another name, as far as is known. */
   entriesWith?(name: string): readonly string[]
-  /**
-   * Finds any of its files by the name of the source.
-   * @param isChosen is true if the page names the mount, so that an unverifiable name is taken for one of its files
-   */
+  /** Finds a file by the name of its source. @param isChosen true for a page that names the mount: any name is taken */
   file(name: string, isChosen: boolean): Located | undefined
 }
 
@@ -37,11 +34,7 @@ export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
 /** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
 export const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
-/**
- * Returns the URL of a source that is compiled when a browser asks for it, where nothing has been built.
- * @param origin has no trailing slash
- * @param name is a path below the root of the sources; a tag cannot load an HTML file
- */
+/** Returns the URL of a source that is compiled when a browser asks for it. A tag cannot load an HTML file. */
 export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
   if (/\.html?$/.test(name))
     throw new TypeError(

@@ -92,7 +92,6 @@ export interface EntryHelpers extends ReturnType<typeof entryHelpers> {
   /**
    * The origins of Vite's dev servers that run now, http and ws, for a Content-Security-Policy; none in production,
    * and none for a dev server on the application's own origin.
-   *
    * @example
    * devOrigins // ['http://localhost:5174', 'ws://localhost:5174']
    */
@@ -116,10 +115,7 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
   }
 }
 
-/**
- * @param byName the tags of calls without options
- * @param page contains the tags that it already has
- */
+/** @param byName the tags of calls without options @param page contains the tags that it already has */
 function entryHelpers(
   find: FindEntry,
   { byName, byOptions }: Record<'byName' | 'byOptions', Memory<readonly Tag[]>>,
@@ -151,7 +147,6 @@ function entryHelpers(
      *
      * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
      * mount's URL path.
-     *
      * @example
      * entry('src/main.tsx', { nonce, reactRefresh: true })
      * // <link href="/static/assets/main-CZTearZk.css" type="text/css" rel="stylesheet" …>
@@ -168,7 +163,6 @@ function entryHelpers(
 
     /**
      * Returns the same as data, for code that writes tags itself: React's `bootstrapModules`, templates, tests.
-     *
      * @example
      * const { scripts, stylesheets } = entryFiles('src/main.tsx')
      * renderToPipeableStream(<App />, {

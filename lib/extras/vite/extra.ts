@@ -1,5 +1,4 @@
-// Connects pages with the builds of bundlers, by their manifests, and with Vite's dev servers. The plugin for Vite is an
-// entry point of its own.
+// Connects pages with the builds of bundlers, by their manifests, and with Vite's dev servers.
 import type { Extra } from '../../runtime/app/extra.ts'
 import { startBundles } from './bundles.ts'
 

@@ -54,7 +54,6 @@ const OPTIONS = {
  * A plugin for Vite: sets `base`, the input and `build.manifest` for a mount of koaAssets, which in
  * development finds the dev server by itself while it runs, with its entries and React's refresh. Unless
  * `publicDir` is set, no folder is copied into the build: koaAssets serves what is in `public`.
- *
  * @example
  * // vite.config.ts
  * export default defineConfig({

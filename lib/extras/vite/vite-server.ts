@@ -27,10 +27,7 @@ export interface RunningVite {
   readonly root?: string
 }
 
-/**
- * The file beside a build in which our plugin writes the origin, Vite's base and a token while its dev server runs, which
- * may end without removing it. The server responds with its token, which no other one has.
- */
+/** Our plugin writes the origin, Vite's base and a token there: a server that is not gone responds with the token. */
 export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json')
 
 /** The path below the base at which the plugin responds. */
@@ -110,8 +107,7 @@ export function respond(ctx: Context, { middlewares, config }: ViteServer, base:
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false
-      // Koa's own `ctx.set` does nothing then, either: a session in front would set its cookie now, which is an error
-      // in Node.
+      // Koa's own `ctx.set` does nothing then, either: a session in front would set its cookie, an error in Node.
       res.setHeader = () => res
       resolve()
     })

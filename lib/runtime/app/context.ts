@@ -17,7 +17,6 @@ import type { ViewHelpers } from '../views/view-helpers.ts'
 export interface OwnContext {
   /**
    * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
-   *
    * @example
    * ctx.assets.stylesheet('app')
    * // <link href="/assets/app.css" type="text/css" rel="stylesheet">

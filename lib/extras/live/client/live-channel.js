@@ -34,8 +34,7 @@ let isReloading = false
 function connect() {
   clearTimeout(timer)
   if (events || document.hidden || isReloading) return
-  // An edit may come after the page is opened and before it connects. The server compares ages by the clock that
-  // stamps files.
+  // An edit may come before the page connects. The server compares ages by the clock that stamps files.
   const age = versions.size === 0 ? `&age=${Math.round(Date.now() - performance.timeOrigin)}` : ''
   const source = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
   events = source

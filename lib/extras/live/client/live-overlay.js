@@ -1,5 +1,4 @@
-// Shows what is broken in front of the page, and notes in its corner, in a shadow root that the page's styles do not
-// reach.
+// Shows what is broken in front of the page, and notes in its corner, out of reach of the page's styles.
 
 /** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 

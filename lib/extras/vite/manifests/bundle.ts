@@ -95,10 +95,7 @@ export function bundleOf(
 
 const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets, ...assets]
 
-/**
- * Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import.
- * @throws TypeError for an import that is missing
- */
+/** Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import. */
 export function loadedWith(chunks: Chunks, keys: readonly string[], common: readonly string[]) {
   const chunkAt = (key: string) => {
     const chunk = chunks.get(key)
@@ -154,8 +151,8 @@ export const HASHES = {
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
 /**
- * Returns the files whose names contain a hash of their content, after the stem or, if it is undefined, at the end. One that is wrongly taken for hashed is stale in
- * browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
+ * Returns the files with a hash of their content in the name, after the stem or, if it is undefined, at the end. In
+ * doubt a file has none: one that is wrongly taken for hashed is stale in browsers for a year, the other is revalidated.
  */
 export function hashedAmong(
   stems: Iterable<readonly [file: string, stem: string | undefined]>,

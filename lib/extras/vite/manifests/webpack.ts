@@ -36,8 +36,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]] as const
   }
   const entries = new Map(Object.entries(entrypoints).map(loadOf))
-  // The names are those of `webpackChunkName` and the entrypoints. A script of such a chunk waits for the entry's
-  // runtime.
+  // The names are those of `webpackChunkName` and the entrypoints. Such a chunk waits for the entry's runtime.
   const named = Object.entries(isRecord(groups) ? groups : {})
   const lazy = new Map(named.filter(each => !entries.has(each[0]) && isListed(each[1])).map(loadOf))
   const filesOf = (loads: Loads) => namedBy([...loads.values()].flatMap(load => load()))
