@@ -1,5 +1,4 @@
-// Exports both middleware, and koaFiles. Each half has an entry of its own as well, which does not load the context
-// types of the other.
+// Exports both middleware, and koaFiles. The entry of each half does not load the context types of the other.
 import type { Middleware } from 'koa'
 import { ELSEWHERE, MOUNT } from './runtime/settings/table.ts'
 import type { MountOptions } from './runtime/settings/options.ts'

@@ -258,8 +258,7 @@ class AssetServer {
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
  * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) and other representations where
  * they are smaller. Files that are up to date are not written again, and fingerprinted files of earlier
- * deploys stay; see `clean`. Plain names and the manifest `public/assets.json` are replaced together at the
- * end.
+ * deploys stay; see `clean`. Plain names and the manifest `public/assets.json` are replaced together at the end.
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
  *   and `fingerprint` to true, and `missing` to `error`
  * @throws TypeError for an invalid option of either argument

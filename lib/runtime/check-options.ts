@@ -1,5 +1,4 @@
-// Checks options by tables, with their defaults and the errors for wrong ones, and finds the known name that a misspelled
-// one most likely stands for.
+// Checks options by tables with their defaults, and finds the known name that a misspelled one most likely stands for.
 import { inspect } from 'node:util'
 import { distance } from 'fastest-levenshtein'
 
@@ -259,9 +258,8 @@ function editsBetween(a: string, b: string): number {
 }
 
 /**
- * Returns the nearest path: a candidate that differs only in its leading folders is preferred to one spelled
- * similarly, the one with the longest common tail first. Where there is none, it is the module that the path has as a
- * folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
+ * Returns the nearest path: one that differs only in its leading folders, with the longest common tail, then one that is
+ * spelled similarly, then the module that the path has as a folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
  */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   const isModule = /\.m?js$/.test(path)

@@ -1,7 +1,6 @@
 // Runs work at most once, or limits what runs at once: to several items, or to one run at a time.
 
-// Results are in the order of the items. Rejects with the first failure or the reason of an aborted signal, once no item
-// is in progress any more.
+/** Rejects with the first failure, or the reason of an aborted signal, once no item is in progress any more. */
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,5 +1,4 @@
-// Tells programs that observe the package of its work, on channels of node:diagnostics_channel. A message is made only
-// if a program listens.
+// Tells programs of the work of this package, on channels of node:diagnostics_channel, if any listens.
 import { channel } from 'node:diagnostics_channel'
 
 /** The message of each channel, by the channel's name without `koa-fresh-assets:`. Durations are in milliseconds. */

@@ -33,8 +33,7 @@ const LOGGED = {
 export type AssetErrorCode = keyof typeof LOGGED
 
 /**
- * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
- * option or argument.
+ * The base class of all errors that this package throws on purpose, but for the TypeError for an invalid option.
  * @example
  * app.on('error', error => {
  *   if (error.code === 'compile-failed') notify(error.message)

@@ -16,20 +16,13 @@ export interface Project extends Settings {
   readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
 }
 
-/**
- * One folder of lib/extras, as its line in extras.ts presents it to the core. A member that one extra alone has says
- * why the core asks for it.
- * @typeParam Whole `Pipeline`, which is made of rooms above this one
- */
+/** A folder of lib/extras. A member that one alone has says why the core asks. @typeParam Whole that is `Pipeline` */
 export interface Extra<Whole = unknown> {
   /** The name of its folder. */
   readonly name: string
   /** The names of the extras that it imports: it cannot be kept without them. */
   readonly standsOn?: readonly string[]
-  /**
-   * Makes its part of requests and pages; undefined if no option asks for it.
-   * @throws AssetError for a file that is needed and cannot be used: no server starts
-   */
+  /** Makes its part of requests and pages. @throws AssetError for a file that cannot be used: no server starts */
   run?(project: Project, warn: Warn): Running | undefined
   /** Begins its work beside a server in development. */
   start?(pipeline: Whole): Promise<void>
@@ -45,21 +38,16 @@ export interface Extra<Whole = unknown> {
   readonly views?: Views
   /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
   readonly details?: FileDetails
-  /**
-   * Keeps the index of publications on request, which the core makes and reads.
-   * @param publishing what publishes on request, which belongs to a room above this one
-   */
+  /** Keeps the index of publications on request, which the core makes and reads. @param publishing of a room above */
   keepIndex?(publishing: unknown): Promise<IndexKeeper | undefined>
   /**
    * Changes stylesheets and scripts between the compilers and the references of the core; undefined if no app wants it.
    * @param by what a precompile was asked for; without it, only what every text passes is made
-   * @throws AssetError for a package that an app needs and that is not there
    */
   transform?(project: Project, ...by: Precompiling): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
   bundler?(
     project: Project,
-    /** The sources of all apps, which belong to a room above this one. */
     sources: unknown,
     transforms: readonly Transform[]
   ): Promise<Bundler | undefined>
@@ -141,9 +129,7 @@ export interface AppSource {
 }
 
 /**
- * @param bytes those of the file, or its first 256 KiB
- * @param file the absolute path, for messages
- * @param asset the source of the file; undefined for a file in a mount
+ * @param bytes of the file, or its first 256 KiB @param file for messages @param asset undefined for one in a mount
  * @throws AssetError for a file that pages may not contain
  */
 export type ReadDetails = (bytes: Uint8Array, file: string, asset?: AppSource) => Details
@@ -171,10 +157,7 @@ export interface Running {
   readonly helpers?: Helpers | undefined
   /** The files of mounts, which are searched after those of the apps. */
   readonly mountAssets?: MountAssets | undefined
-  /**
-   * Tells whether a name contains a hash of the file's bytes, so that it never changes at its URL.
-   * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
-   */
+  /** Tells whether a name contains a hash of the file's bytes, so it never changes at its URL. @param path decoded */
   isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
   /** Returns a responder for a path that the rest of the stack leaves as a 404; undefined for any other path. */
   readonly responderAt?:
@@ -199,10 +182,7 @@ export interface Watch {
   provider(ctx: Context): void
 }
 
-/**
- * Makes the list of an app; undefined for an app that has none.
- * @param own resolves to the sources in directories, which may import others
- */
+/** Makes the list of an app, if it has one. @param own lists the sources in directories, which may import others */
 export type MakeSourceList = (
   app: AppSettings,
   own: () => Promise<readonly SourceFile[]>
@@ -217,19 +197,13 @@ export interface SourceList {
   readonly version: number
   /** Tells whether a name can only be one of these. */
   owns(name: string): boolean
-  /**
-   * Lists the files, or brings the list up to date with the disk.
-   * @throws AssetError for a file that cannot be published
-   */
+  /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
   /** Returns the name of the file that a path leads to, through any links. */
   nameAt?(path: string): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
-  /**
-   * The imports that pages need to know; undefined until they are known.
-   * @throws AssetError while a file that is asked for cannot be published
-   */
+  /** The imports that pages need to know. @throws AssetError while a file that is asked for cannot be published */
   readonly imports?: KnownImports | undefined
   /** A digest of `imports`. */
   readonly digest?: string
@@ -300,11 +274,7 @@ export interface Addition extends Pick<Command, 'about' | 'argument'> {
 export interface Bundler<Nodes = unknown> {
   /** Tells whether it resolves the imports of an app's modules, which are left as they are until then. */
   takes(app: AppSettings): boolean
-  /**
-   * Joins modules by changing the nodes.
-   * @returns what joined code refers to and is nowhere, by the option `missing`
-   * @throws AssetError for a module that cannot be read
-   */
+  /** Joins modules by changing the nodes. @returns what joined code refers to and is nowhere, by the option `missing` */
   join(nodes: Nodes, mentions: readonly Mention[]): Promise<Reported | undefined>
   report(): object
 }

@@ -1,5 +1,4 @@
-// Lists the extras, and settles options with them. Without its lines here, in the other tables and its folder an extra is
-// gone, and everything else works as before.
+// Lists the extras, and settles options with them. Without its lines in the tables and its folder an extra is gone.
 import type { Extra, Project } from './extra.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'

@@ -7,11 +7,7 @@ import type { KnownImports, PageDependency } from './extra.ts'
 
 /** Brings files up to date with their sources before a request or a page gets them. */
 export interface OnRequest {
-  /**
-   * The file of a name is current when this resolves.
-   * @returns the target if it was looked up or written, which saves a stat or reading it
-   * @throws AssetError for a source that cannot be published
-   */
+  /** Brings a file up to date, and resolves to its target if that saves a stat. @throws AssetError for a broken source */
   publish(app: AppSettings, name: string): Promise<Target | undefined>
   /** Returns what is known of a plain path that this process has published. */
   indexed(path: string): { readonly published?: Publication | undefined } | undefined

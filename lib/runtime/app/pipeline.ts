@@ -1,5 +1,4 @@
-// Connects the rooms: it holds everything that one koaAssets() needs, brings the files that requests ask for up to date
-// with their sources, and finds them.
+// Connects the rooms: it has everything that one koaAssets() needs, and brings files up to date with their sources.
 import { once } from '../concurrency.ts'
 import { AssetError, reasonOf, warnOnce } from '../errors.ts'
 import { sameStamp } from '../files/disk.ts'
@@ -221,8 +220,7 @@ export class Pipeline {
 
   /**
    * Tells whether hex digits that are not the digest of the bytes belong to the name. They do when an asset is
-   * published under the name, or when its plain name does not exist.
-   * @param plain the path without them
+   * published under the name, or when its plain name, the path without them, does not exist.
    */
   async #isOrdinary(wanted: Wanted, plain: string): Promise<boolean> {
     const { app, path } = wanted

@@ -63,8 +63,7 @@ export const CODINGS: readonly Coding[] = [
   {
     name: 'zstd',
     extension: '.zst',
-    // zlib ignores `level` for zstd, and the default of the parameter is 3. Without the size it prepares
-    // tables for 8 MiB, which takes 50 ms for the smallest file.
+    // zlib ignores `level` for zstd. Without the size it prepares tables for 8 MiB, which takes 50 ms.
     compress:
       zstd &&
       (bytes => zstd(bytes, { params: { [ZSTD.level]: 19 }, pledgedSrcSize: bytes.length })),
@@ -93,8 +92,7 @@ export interface Original {
   readonly digest: string
 }
 
-// Returns what the copy beside a file is written from; undefined for no copy. One that holds the bytes is not made again:
-// decompressing is a hundred times as fast as compressing.
+// A copy that holds the bytes is not made again: decompressing is a hundred times as fast as compressing.
 export async function copyFor(
   file: string,
   original: Original,

@@ -20,8 +20,7 @@ export interface Boundary {
 /** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
 const seen = new WeakMap<Boundary, { readonly real: string; readonly root: string }>()
 
-// Looks for it at first or after a deploy: links above `root` belong to the directory, as in `/srv/app/current`, and so may
-// the one that leads to the directory itself.
+// At first or after a deploy, which may switch links above `root`, as `/srv/app/current`, and one to the directory itself.
 async function lookFor(place: Boundary): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
   const before = seen.get(place)
@@ -55,8 +54,7 @@ async function isRealInPlace(place: Boundary, path: string, real: string | undef
   return isKnownInPlace(place, path, await respelled(place, real))
 }
 
-// The directory as it was first seen: where case is ignored, Linux names the path of a descriptor as its folders were
-// looked up last, by whoever did.
+// Where case is ignored, Linux names the path of a descriptor as its folders were looked up last, by whoever did.
 async function respelled(place: Boundary, real = ''): Promise<string | undefined> {
   const directory = seen.get(place)?.real ?? ''
   const [start, rest] = [real.slice(0, directory.length), real.slice(directory.length)]

@@ -1,5 +1,4 @@
-// Access to paths: what does not exist is `undefined`, a failure is an exception. Stamps of files, the clock that they
-// come from, and the entries of folders.
+// Access to paths: what does not exist is `undefined`, a failure is an exception.
 import { rename, stat, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readFile, realpath, unlink } from 'node:fs/promises'
 import { join } from 'node:path'

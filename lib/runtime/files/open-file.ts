@@ -232,9 +232,8 @@ function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
 }
 
 /**
- * Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was
- * opened, or it ends before that, the stream ends before its last piece, and `cut` is called first. Bytes
- * that were only appended do no harm.
+ * Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was opened,
+ * or is shorter, `cut` is called, and the stream ends before its last piece. Bytes that were appended do no harm.
  */
 export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
   const readChecked: Read = (fd, buffer, offset, length, position, done) => {

@@ -45,9 +45,7 @@ const SEPARATOR = /\\(?![[\]{}()!+@\\])/g
 
 /**
  * A glob matches whole relative paths with slashes: `vendor/**`. One without a slash matches files in any folder:
- * `*.map`. As in .gitignore, `/drafts` is in the directory itself, and `drafts/` is all that is in such a folder. An
- * empty list matches nothing. On Windows a glob may be written with `\` as well.
- * @throws TypeError for an empty glob
+ * `*.map`. As in .gitignore, `/drafts` is in the directory itself, and `drafts/` is all that is in such a folder.
  */
 export function matcherOf(globs: readonly string[], separator: string = native.sep) {
   const matchers = globs.map(glob =>

@@ -1,5 +1,4 @@
-// Shared caches must not store a response to one visitor, or a failure, for everybody; the fields by which a response
-// was negotiated belong in Vary.
+// Keeps shared caches from storing a response to one visitor, or a failure, for everybody.
 import type { Context } from 'koa'
 import { policiesWithNonce, UNSTORED } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
@@ -20,9 +19,8 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
 }
 
 /**
- * Writes the defaults, and adds to Vary the fields by which the response was negotiated. Credentials belong to them: a
- * cache may give a response to an anonymous request to one with Authorization, because RFC 9111 section 3.5 is about
- * the opposite.
+ * Writes the defaults, and adds to Vary the fields by which the response was negotiated. Credentials belong to them:
+ * RFC 9111 section 3.5 does not keep a cache from giving an anonymous response to a request with Authorization.
  */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, state, defaults)
@@ -66,9 +64,8 @@ const NOT_STORED: CachingFields = {
 const SUBSCRIPTION = /^(?:text\/event-stream|multipart\/x-mixed-replace)\b/i
 
 /**
- * A subscriber gets what happens from now on: a stored copy would repeat it to the next one. Server-sent events (HTML
- * Living Standard, section 9.2) are asked for with Accept, and again with Last-Event-ID; a stored 204 would end the
- * subscriptions of others as well.
+ * A stored copy would repeat to the next subscriber what the first one got, and a stored 204 end all subscriptions.
+ * Events (HTML Living Standard, section 9.2) are asked for with Accept, and again with Last-Event-ID.
  */
 function isToSubscriber({ req, response }: Context): boolean {
   const { accept = '', 'last-event-id': last } = req.headers

@@ -43,8 +43,7 @@ const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VER
 
 type Watched = object & { [ASKED]?: readonly string[] }
 
-// Requests remember which of `ctx.accepts…()` were called. Koa's `ctx` delegates these methods to its request, so a request
-// costs nothing as long as nobody calls them.
+// Requests remember which of `ctx.accepts…()` were called: Koa's `ctx` delegates these methods to its request.
 export function watchNegotiation(request: BaseRequest): void {
   for (const [method, field] of Object.entries(NEGOTIATED)) {
     const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown

@@ -1,5 +1,4 @@
-// Routes write directives as names, in three spellings, and as options of an object; Cache-Control and Expires are made
-// from them.
+// Makes Cache-Control and Expires of directives: names, in three spellings, and options of an object.
 import { types } from 'node:util'
 import {
   type DirectiveValue,

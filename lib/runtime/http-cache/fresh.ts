@@ -1,5 +1,4 @@
-// ctx.fresh: its types, the exception that ends a route whose response has been decided, and the validators that it makes of
-// the state of a resource, as a route knows it.
+// ctx.fresh: its types, the exception that halts a route, and the validators of the state of a resource.
 import { types } from 'node:util'
 import { isRecord, optionError, unknownName } from '../check-options.ts'
 import { digestOf } from '../files/digest.ts'
@@ -94,10 +93,7 @@ export interface ResourceState {
    * await ctx.fresh({ etag: [book.id, book.revision] })
    */
   readonly etag?: string | number | bigint | readonly unknown[] | object | null | undefined
-  /**
-   * The time of the last modification, sent in whole seconds (RFC 9110 section 8.8.2), and not at all while it is
-   * in the future.
-   */
+  /** The time of the last modification, sent in whole seconds (RFC 9110 section 8.8.2) unless it is in the future. */
   readonly lastModified?: Time | null | undefined
   /** This is another spelling of `lastModified`, which wins if both are given. */
   readonly last_modified?: Time | null | undefined
@@ -132,8 +128,7 @@ export function validatorsOf(given: FreshValidators, version: string | undefined
   const { etag, lastModified, last_modified, weak } = asState(given)
   const date = lastModified ?? last_modified
   const time = date == null ? undefined : checkedTime(date)
-  // A date of whole seconds, as some databases have it, may stand for several edits until its second is over (RFC 9110
-  // section 8.8.2.2).
+  // A date of whole seconds may stand for several edits until its second is over (RFC 9110 section 8.8.2.2).
   const isShared = time !== undefined && time === truncated(time) && Date.now() - time < 1000
   const identity = etag ?? (version === undefined || isShared ? undefined : time)
   const tag = identity === undefined ? undefined : tagOf(identity, weak)

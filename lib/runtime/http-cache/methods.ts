@@ -135,8 +135,7 @@ export class RequestState {
 
   get fresh(): Fresh {
     this.isReadAsBoolean = true
-    // It is made for each read: V8 keeps a request alive for a while when a function made for it is stored on an
-    // object. Only `halt: false` resolves to a status.
+    // It is made for each read: V8 keeps a request alive for a while when a function made for it is stored.
     return ((state, options) => this.callFresh(state, options)) as Fresh
   }
 

@@ -152,8 +152,7 @@ function settleDefaults({ cacheControl, expires, credentials: named = [] }: KoaH
   // A wrong directive throws here, at start, instead of in every request.
   const first = at(Date.now())
   const last = first.fields.at(-1)
-  // Without Expires, which an HTTP/1.0 cache obeys while it ignores `private`. Targeted directives do not apply to
-  // the visitor's own cache.
+  // An HTTP/1.0 cache obeys Expires and ignores `private`. No visitor's own cache reads targeted directives.
   const value = personalCacheControl(last?.name === 'Cache-Control' ? last.value : '')
   return Object.freeze({
     at: seconds === undefined ? () => first : at,

@@ -114,8 +114,7 @@ function formatDirective(given: string, value: DirectiveValue, syntax: Syntax): 
 
 function checkContradictions(directives: Directives): void {
   const contradictions: [string, string][] = []
-  // Section 5.2.2.3: with must-understand, a cache that understands the status ignores `no-store`, which is
-  // there for the other caches.
+  // Section 5.2.2.3: with must-understand, a cache that understands the status ignores `no-store`.
   if (directives.has('no-store') && !directives.has('must-understand')) {
     const lasting = SECONDS_DIRECTIVES.filter(name => Number(directives.get(name) ?? 0) > 0)
     for (const name of ['immutable', ...lasting]) contradictions.push(['no-store', name])
@@ -127,8 +126,7 @@ function checkContradictions(directives: Directives): void {
   if (found) throw new TypeError(`${found.join(' and ')} contradict each other`)
 }
 
-// Every cache must support this many groups (RFC 9875 sections 2 and 3). A cache may ignore a longer field, and would then
-// keep what it was told to drop.
+// Every cache must support this many groups (RFC 9875 sections 2 and 3), and may ignore a longer field.
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 

@@ -97,8 +97,7 @@ export interface ByteRange {
 
 type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
 
-// Ranges are for GET only (section 14.2), which also allows the whole for several; an unknown unit and an invalid range
-// are ignored.
+// Section 14.2: ranges are for GET, several may be answered by the whole, and what is unknown or invalid is ignored.
 export function chooseRange(
   method: string,
   headers: { readonly range?: string | undefined; readonly 'if-range'?: string | undefined },
@@ -128,8 +127,7 @@ function readRange(range: string, size: number): RangeChoice {
   return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable'
 }
 
-// Section 13.1.5: a single tag, compared strongly; a date must equal the last modification, which is strong
-// only once a second has passed (section 8.8.2.2).
+// Section 13.1.5: a tag is compared strongly; a date is strong once a second has passed (section 8.8.2.2).
 function isRangeCurrent(ifRange: string, { etag, lastModified }: Validators, now = Date.now()) {
   if (ifRange.includes('"')) return ifRange === etag && !etag.startsWith('W/')
   if (lastModified === undefined || now - lastModified < 1000) return false

@@ -1,5 +1,4 @@
-// These functions read from a request whether it comes from this machine, whether it opens a page, and which content
-// codings it accepts.
+// Reads from a request whether it comes from this machine, whether it opens a page, and which codings it accepts.
 import type { IncomingMessage } from 'node:http'
 
 type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
@@ -34,8 +33,7 @@ const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
 /**
  * Tells whether a response may contain what is meant for this machine alone: links and redirects on other sites may
- * lead to it. The name is checked as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS
- * rebinding).
+ * lead to it. The name is checked as well, as a foreign one may resolve to 127.0.0.1 (DNS rebinding).
  * @param hosts names in lower case, without port, that are trusted whatever the address
  */
 export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
@@ -90,10 +88,9 @@ export function opensPage({ method, headers }: Head): boolean {
 }
 
 /**
- * Tells whether a request is a navigation. Without Fetch Metadata, a request that names `text/html` as acceptable
- * counts as one. So does a request that accepts anything (curl, monitors, link previews), if the last segment of its
- * path has no dot, or has an `@`, as in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both
- * fields.
+ * Tells whether a request is a navigation. Without Fetch Metadata, one that names `text/html` as acceptable is, and one
+ * that accepts anything (curl, monitors, link previews), if the last segment of its path has no dot, or has an `@`, as
+ * in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both fields.
  */
 export function isNavigation({ method, headers }: Head, path: string): boolean {
   if (opensPage({ method, headers })) return true

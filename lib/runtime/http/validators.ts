@@ -1,5 +1,4 @@
-// Validators of responses: entity tags are formatted and compared (RFC 9110 section 8.8.3); of HTTP dates one format is
-// written and three are parsed (section 5.6.7).
+// Validators of responses: entity tags (RFC 9110 section 8.8.3) and HTTP dates (section 5.6.7).
 import { optionError } from '../check-options.ts'
 
 /** Validators distinguish one state of a resource from another (RFC 9110 section 8.8). */
@@ -16,9 +15,8 @@ const OPAQUE = /^[!\x23-\x7e]+$/
 const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 
 /**
- * Makes the entity tag of an identifier. An identifier that has the form of a tag is kept.
- * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes, spaces,
- * control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty string
+ * Makes the entity tag of an identifier, unless it is one.
+ * @throws TypeError for what a tag may not contain, for non-ASCII, which Node would send as Latin-1, and for no text
  */
 export function formatEtag(opaque: string, weak = false): string {
   const isTag = ENTITY_TAG.test(opaque)
@@ -69,8 +67,7 @@ const MONTH = `(?<month>${MONTHS.join('|')})`
 // A leap second is :60.
 const TIME = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
 
-// The day name is redundant, so only its form is checked: "recipients of timestamp values are
-// encouraged to be robust in parsing".
+// Only the form of the redundant name of the day is checked: recipients are "encouraged to be robust in parsing".
 const FORMATS = [
   String.raw`(?:${DAYS}), (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT`,
   String.raw`(?:${LONG_DAYS}), (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT`,

@@ -1,5 +1,4 @@
-// All directories that are served: `public`, each mount, and those of `ctx.sendFile`. A path is looked for in the mounts,
-// the longest URL path first, then in public.
+// All directories that are served. A path is looked for in the mounts, the longest URL path first, then in public.
 import { join } from 'node:path'
 import { firstAnswer } from '../concurrency.ts'
 import { futureRealpath } from '../files/at-start.ts'
@@ -58,10 +57,7 @@ export class Directories {
     this.#mounts = new Map(served.map(mount => [mount, this.#filesOf(directoryOf(mount))]))
   }
 
-  /**
-   * Returns the file of a raw path, or that no directory has one, as far as it is known without reading the disk.
-   * @param mounts those at the path
-   */
+  /** Returns the file of a raw path, or that no directory has one, as far as it is known without reading the disk. */
   recall(rawPath: string, mounts: Settings['mounts']): Found | 'missing' {
     for (const mount of mounts) {
       const files = this.#mounts.get(mount)

@@ -29,10 +29,7 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
   return new Set(names.filter(name => name !== 'set-cookie' && !isCacheControl(name)))
 }
 
-/**
- * Sets our fields beside those that were set before: one that an option or a route has `said` replaces them, a
- * default does not, and `Vary` has the members of both.
- */
+/** Of fields that were set before, those that an option or a route has `said` are replaced, and `Vary` is joined. */
 export function setFields(res: ServerResponse, { fields, said }: PreparedResponse): void {
   for (const [name, value] of fields) {
     const [earlier, key] = [res.getHeader(name), name.toLowerCase()]

@@ -45,8 +45,7 @@ export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | 
  */
 export type Memory = LRUCache<string, { readonly variants: readonly Variant[] }>
 
-// A variant costs this much beside its body, measured in resident memory: strings, fields, stamps, the buffer itself,
-// and garbage that is not yet collected.
+// A variant costs this much beside its body, measured in resident memory, garbage that is not yet collected included.
 const OVERHEAD_BYTES = 12 * 1024
 
 /** @param maxBytes of all variants; 0 keeps none */
@@ -82,10 +81,7 @@ export interface Directory {
   readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
   /** The fingerprint in a name, which the bytes must have. */
   readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
-  /**
-   * Tells whether 32 hex characters that are not the digest of the bytes are part of the name itself.
-   * @param plain the path without them
-   */
+  /** Tells whether hex digits that are not the digest of the bytes are part of the name. @param plain it without them */
   readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
   /** @param isVerified whether the bytes have the digest in the name */
   readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields

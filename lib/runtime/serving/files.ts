@@ -1,5 +1,4 @@
-// The files of a directory, found, checked and prepared once, so that a request only writes a response. What this
-// process may not read is treated like what does not exist.
+// Finds, checks and prepares the files of a directory once. What this process may not read does not exist.
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CODINGS, type Coding } from '../files/codings.ts'
@@ -69,10 +68,7 @@ export class ServedFiles {
     return hasOneSpelling(rawPath) && this.#lacks(rawPath) ? 'missing' : undefined
   }
 
-  /**
-   * Finds the file as it is on disk now or, within `revalidate`, was when it was last looked up.
-   * @param target the file that the caller has just looked up or written
-   */
+  /** Finds the file as it is now or, within `revalidate`, was. @param target just found or written */
   find(wanted: Wanted, target?: Target): Promise<Found> | Found {
     const { path } = wanted
     const { stamp, bytes } = target ?? {}
@@ -98,11 +94,9 @@ export class ServedFiles {
   }
 
   /**
-   * Opens a file, describes it as it is then, and uses it while it is open. One that is replaced before it is
-   * checked is opened again: not every system knows the path of an open file whose name was given to another.
-   * @param known what it was when it was found; it is forgotten when that is gone
-   * @returns undefined for anything but a regular file, for a link that leads out of the directory, for a
-   *   name in another case, and for bytes that do not match the fingerprint
+   * Opens a file, describes it as it is then, and uses it while it is open; undefined for what may not be served. One
+   * that is replaced before it is checked is opened again: not every system knows the path of an open file whose name
+   * was given to another. @param known what it was when it was found; it is forgotten when that is gone
    */
   async open<T>(
     wanted: Wanted,

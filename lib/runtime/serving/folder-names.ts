@@ -1,5 +1,4 @@
-// The names in folders: whether a file has its path as it is written on disk, as a guard compares the path that was sent,
-// and which copies and deltas are beside it.
+// The names in folders: whether a file is spelled as its path, which guards compare, and what is beside it.
 import { opendir, readdir } from 'node:fs/promises'
 import { basename, dirname, sep } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -17,10 +16,7 @@ import type { OpenFile } from '../files/open-file.ts'
 import { composed } from '../files/paths.ts'
 import { isRefusal } from '../files/refusals.ts'
 
-/**
- * @param directory absolute, above the file: each name below it is asked for, as a link may lead to another file system
- * @param trust milliseconds for which a list of names is not asked again
- */
+/** @param directory above the file: each name below it is asked for, as a link may lead to another file system */
 export async function isSpelled(directory: string, { path: file }: OpenFile, trust: number) {
   for (let path = file; path.length > directory.length; path = dirname(path))
     if (!(await isListed(path, trust)) && !(await isNameIn(dirname(path) + sep, basename(path))))

@@ -44,10 +44,7 @@ function isNotFound({ status, headerSent, respond }: Context): boolean {
   return status === 404 && !headerSent && respond !== false
 }
 
-/**
- * Redirects to the URL of a folder, which ends in a slash: relative links of its index file start there.
- * @param base the part that was cut off in front of the path
- */
+/** Redirects to the URL of a folder, which ends in a slash: relative links of its index file start there. */
 export function redirectToFolder(ctx: Context, base: string): void {
   const path = rawPath(ctx.req.url ?? '')
   const asSent = rawPath(ctx.originalUrl)

@@ -21,8 +21,7 @@ export interface Wanted {
 
 type Mounts = Settings['mounts']
 
-// RFC 9112 section 3.2.2: a server accepts the absolute form as well. The authority may only have its own
-// characters: parsers disagree about `http://host\admin/x`.
+// RFC 9112 section 3.2.2. The authority may only have its own characters: parsers disagree about `http://host\admin/x`.
 const ABSOLUTE_FORM = /^https?:\/\/[\w.:[\]-]+(?=\/)/i
 
 /** Returns the path of a request target, as it was sent. */
@@ -43,10 +42,7 @@ export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
 
-/**
- * Returns the file that a raw path asks for; undefined for a path that is not canonical, and for the manifest.
- * @param mounts those at the raw path, if they are known
- */
+/** Returns the file that a raw path asks for; undefined for a path that is not canonical, and for the manifest. */
 export function locate(raw: string, settings: Settings, mounts?: Mounts) {
   const isFolder = raw.endsWith('/') && settings.mounts.some(({ index }) => index !== undefined)
   const segments = raw === '/' ? [] : canonicalSegments(isFolder ? raw.slice(0, -1) : raw)
@@ -75,10 +71,7 @@ export function isManifest(path: string, { prefix }: Settings): boolean {
   return name.startsWith(manifest) && withoutCodingExtension(name) === manifest
 }
 
-/**
- * Tells whether a path, decoded or not, can only be that of a file: it is under the prefix, or in a mount.
- * @param mounts those at the path, if they are known
- */
+/** Tells whether a path, decoded or not, can only be that of a file: it is under the prefix, or in a mount. */
 export function isOurs(path: string, settings: Settings, mounts?: Mounts): boolean {
   if (isUnder(path, settings.prefix)) return true
   if (settings.mounts.length === 0) return false

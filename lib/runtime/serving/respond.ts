@@ -41,9 +41,8 @@ interface How {
 }
 
 /**
- * Finds a file and responds with it. One that is not in memory is opened once the response has its
- * connection, as thousands of pipelined ones may wait for one, and described as it is then.
- * @returns false when there is no such file
+ * Responds with a file, or resolves to false. One that is not in memory is opened once the response has its connection,
+ * as thousands of pipelined ones may wait for one, and described as it is then.
  */
 export async function respondWithFile(
   ctx: Context,

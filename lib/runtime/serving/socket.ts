@@ -16,11 +16,7 @@ import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from '
 import { removeContentFields, setFields, type PreparedResponse } from './fields.ts'
 import { toKoa, type Exit } from './respond.ts'
 
-/**
- * The exit for each request that comes to a middleware.
- * @param compose the function that joins middleware in an application that nobody has instrumented
- * @param hasPassed tells whether a request comes here again, behind others
- */
+/** @param compose joins middleware, unless it is instrumented @param hasPassed tells whether others are in front */
 export function exitToSocket(
   middleware: Middleware,
   compose: unknown,
@@ -70,10 +66,7 @@ interface Internals {
 
 type Response = ServerResponse & Internals
 
-/**
- * Does what `res.writeHead` and `res.end` do, at a fraction of the cost when the head can be reused.
- * @param body the same bytes for every call with this response, or none
- */
+/** Does what `res.writeHead` and `res.end` do. @param body the same bytes for every call with this response, or none */
 export function writeResponse(res: Response, response: PreparedResponse, body?: Buffer): void {
   if (!mayReuseHead(res)) {
     removeContentFields(res)
@@ -153,9 +146,8 @@ function mayReuseHead(res: Response): boolean {
 }
 
 /**
- * Sends a file, and resolves when it is no longer read. `send` evaluates preconditions and several ranges
- * in its own way, so it gets a request that has one range at most. It passes its options on to
- * `fs.createReadStream`, and thereby reads the open file.
+ * `send` evaluates preconditions and several ranges in its own way, so it gets a request that has one range at most. It
+ * passes its options on to `fs.createReadStream`, and thereby reads the open file.
  */
 async function streamFile(res: ServerResponse, response: PreparedResponse, part: FilePart) {
   const { file, size, range } = part

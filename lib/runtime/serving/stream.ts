@@ -30,9 +30,8 @@ export function isAwaited(res: ServerResponse): boolean {
 }
 
 /**
- * Waits until a response has its connection: a pipelined one gets it when those before it are sent. While
- * more than a few of a connection wait, no more requests are read from it.
- * @returns whether it has one and is still wanted
+ * Waits until a response has its connection: a pipelined one gets it when those before it are sent. While more than a
+ * few of a connection wait, no more requests are read from it. Resolves to false if it is no longer wanted.
  */
 export function connected(res: ServerResponse): Promise<boolean> | boolean {
   const socket = socketOf(res)
@@ -43,8 +42,7 @@ export function connected(res: ServerResponse): Promise<boolean> | boolean {
 // A pipeline may be longer: Node itself stops reading only while responses that are already written wait.
 const MAX_WAITING = 20
 
-// A connection that closes does not notify the responses that wait for it. Thousands may wait, so each
-// connection has one listener.
+// A connection that closes does not notify the responses that wait for it. As thousands may wait, it has one listener.
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 function turnOf(res: ServerResponse, socket: Socket): Promise<void> {
@@ -82,10 +80,7 @@ export function abort(res: ServerResponse): void {
   else res.destroy()
 }
 
-/**
- * Over HTTP/2 a client may reset a stream without an error code. Up to version 24 Node then waits until the
- * rest is sent, as long as the session lasts.
- */
+/** Where a client resets an HTTP/2 stream without an error code, Node waits until the rest is sent (up to 24). */
 function endOnReset(res: ServerResponse): void {
   const stream = streamOf(res)
   stream?.once('aborted', () => {

@@ -1,5 +1,4 @@
-// A variant of a file that is sent: its bytes, a compressed copy or a delta, with the responses that it can be sent in,
-// made once for many requests.
+// A variant of a file that is sent: its bytes, a compressed copy or a delta, with its responses, made once for many.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { compareCopy, type Coding } from '../files/codings.ts'
@@ -52,10 +51,7 @@ export interface SharedFields {
   readonly lastModified?: number | false | undefined
 }
 
-/**
- * Pages of which other origins may read a file: of any, or in development of this machine and of the names in
- * `live.hosts`, since source maps contain the sources.
- */
+/** Origins whose pages may read a file: any, or in development, where source maps contain sources, those of hosts. */
 export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly origin?: string }
 
 /** The bytes of a file in one coding. It makes each of its responses when it is first sent. */

@@ -1,5 +1,4 @@
-// Resolves files in the public directory, reads the apps of its manifest at start, and refuses to serve a directory
-// that contains anything private: everything in it is served.
+// Resolves files in the public directory, and refuses to serve a directory that contains anything private.
 import { join } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../files/at-start.ts'

@@ -228,8 +228,7 @@ export interface CommonSettings extends Situation, SettingsOf<typeof PROJECT> {
   readonly base: string
 }
 
-// HTML, "resolve a module specifier": one that begins with a slash, `./` or a scheme is a URL, and one that ends with a
-// slash stands for all that begin with it.
+// HTML, "resolve a module specifier": others are URLs, and one that ends with a slash stands for all that begin with it.
 function isImport([specifier, name]: readonly [string, unknown]): boolean {
   const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
   return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))

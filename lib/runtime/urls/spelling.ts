@@ -105,8 +105,7 @@ export function meetsNames(
   return parts.some((_, at) => at > 0 && isName(parts.slice(0, at).join('/')))
 }
 
-// Matches all but unreserved and reserved characters, and the `%` of existing escapes. `'` is encoded as well, as in a
-// query of the WHATWG URL standard.
+// Matches all but unreserved and reserved characters and `%`; but `'` is encoded, as in a query of the URL Standard.
 const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
 // Matches all but unreserved characters, and `@` in names such as `logo@2x.png`. Bare sub-delimiters are legal, but `'`
 // could end a CSS url('…'), and `,` separates the entries of a srcset.

@@ -70,9 +70,8 @@ export type NamesThen<Of extends Helper, Options> =
       ...names: AssetName<Of>[]
     ]
 
-// Interfaces, because the built types would contain an alias as it resolves when no names are known. The first
-// signature is fast, even with thousands of names; by the second, TypeScript suggests the nearest one, which it
-// does within a tuple, but not for an argument.
+// Interfaces, because the built types would contain an alias as it resolves when no names are known. The first signature
+// is fast, even with thousands of names; by the second, a tuple, TypeScript suggests the nearest one.
 
 /** A helper that takes one name. */
 export interface OfName<Of extends Helper, Options, Result = string> {

@@ -122,8 +122,7 @@ interface Needed {
 /** A browser resolves paths without fingerprints itself, and their integrity is not known. */
 const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
 
-// Modules name each other by their published URLs, and the tags of `javascript` have the integrity of the static imports
-// of an entry.
+// Modules name each other by their published URLs, and the tags of an entry have the integrity of its static imports.
 function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded): Needed {
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
   const modules = [...found].filter(isScript)
@@ -171,8 +170,7 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Loca
   return reached.filter(module => isScript(module) && !entries.includes(module.path))
 }
 
-// All modules if the imports of one are not known, because the manifest comes from an earlier release, or another app has
-// no fingerprints.
+// All modules if the imports of one are not known: by a manifest of an earlier release, or without fingerprints.
 function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Located> {
   const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
     ...imports,
