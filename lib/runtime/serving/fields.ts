@@ -29,7 +29,7 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
   return new Set(names.filter(name => name !== 'set-cookie' && !isCacheControl(name)))
 }
 
-/** Of fields that were set before, those that an option or a route has `said` are replaced, and `Vary` is joined. */
+/** Sets our fields: those that an option or a route has `said` replace earlier ones, and `Vary` is joined. */
 export function setFields(res: ServerResponse, { fields, said }: PreparedResponse): void {
   for (const [name, value] of fields) {
     const [earlier, key] = [res.getHeader(name), name.toLowerCase()]
