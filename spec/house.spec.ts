@@ -33,7 +33,7 @@ const PUBLISHING: Budgets = {
   rendering: 850,
   building: 1490,
   'error-page': 120,
-  cli: 70
+  cli: 640
 }
 const EXTRA: Budgets = {
   deltas: 740,
