@@ -25,7 +25,6 @@ export interface DiagnosticMessages {
   /** `koaAssets` or `ctx.sendFile` responded with a file, or in development with the page about its error. */
   readonly served: RequestLine & {
     readonly status: number
-    /** The reason for the status. */
     readonly reason: string
     /** The content coding, or `identity`. */
     readonly coding: string

@@ -113,7 +113,6 @@ export async function writerAgainst(
         ? undefined
         : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) },
 
-    /** @param path relative to the directory */
     async write({
       path,
       bytes,

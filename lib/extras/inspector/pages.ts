@@ -157,7 +157,6 @@ export async function reportOn(survey: Survey, asked: string) {
   const sourceFiles = place && directories.rootAt(place.source.directory)
   return {
     asked,
-    /** The asset is undefined for a path that is not an asset's. */
     asset,
     explanation,
     representations: representations.map(({ headers, ...rest }) => {
@@ -167,7 +166,6 @@ export async function reportOn(survey: Survey, asked: string) {
       })
       return { ...rest, headers: reasoned }
     }),
-    /** A text is undefined for a file that is not text. */
     texts: {
       source:
         sourceFiles &&

@@ -26,7 +26,6 @@ import type { DeltaReport } from '../deltas/options.ts'
 import { writerAgainst } from '../deltas/write-deltas.ts'
 
 export interface CompressProgress {
-  /** The number of files that are done. */
   readonly done: number
   /** The number of all files whose type compresses. */
   readonly total: number
@@ -36,7 +35,6 @@ export interface CompressProgress {
 
 /** The options that `keep` has as well. */
 export interface CopyOptions {
-  /** Called after each file. */
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
   /** Aborting it rejects with its reason. Copies that were finished stay. */
   readonly signal?: AbortSignal | undefined
@@ -95,7 +93,6 @@ export interface CompressReport {
   readonly leftOut: readonly string[]
   /** The deltas from the build `against`; undefined if there is none. */
   readonly deltas: DeltaReport | undefined
-  /** The duration of the run. */
   readonly seconds: number
 }
 
@@ -161,7 +158,6 @@ export async function compress(directory: string, options: CompressOptions = {})
 
 interface Copied {
   readonly coding: Coding
-  /** The size of the file in bytes. */
   readonly original: number
   /** The size of the copy; undefined when there is none that this Node can read. */
   readonly size?: number

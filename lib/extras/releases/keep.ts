@@ -30,7 +30,6 @@ export interface KeepReport {
   readonly builds: number
   /** The number of files that this run copied. */
   readonly copied: number
-  /** The report of `compress`. */
   readonly compressed: CompressReport
 }
 

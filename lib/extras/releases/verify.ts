@@ -20,7 +20,6 @@ import { checkFiles, originalOf, type CheckedCopies } from './copies.ts'
 export interface VerifyReport {
   /** The absolute path of the manifest; with `apps: false` there is none. */
   readonly manifest: string
-  /** The number of assets in the manifest. */
   readonly assets: number
   /** The copies in mounts, if there are any, and the number of files that the manifests of builds there name. */
   readonly mounts?: Omit<CheckedCopies, 'problems'> & { readonly files: number }

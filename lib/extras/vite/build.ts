@@ -79,7 +79,6 @@ export class MountedBuild {
     return this.#reading?.version ?? ''
   }
 
-  /** It is undefined until all of its files have been read. */
   get build(): Reading['build'] {
     return this.#reading?.build
   }

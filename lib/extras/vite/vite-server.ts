@@ -22,7 +22,6 @@ export interface RunningVite {
   readonly isReact?: boolean
   /** True if the entries have it, and no other module does. */
   readonly isPrepared?: boolean
-  /** The origins of its WebSocket. */
   readonly sockets?: readonly string[]
   readonly root?: string
 }

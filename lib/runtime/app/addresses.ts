@@ -26,7 +26,6 @@ export interface Addresses extends Pick<
 export interface Parts {
   readonly settings: Settings
   readonly running: readonly Running[]
-  /** It is undefined if no app needs it. */
   readonly onRequest: OnRequest | undefined
   namesOf(app: AppSettings): Names | undefined
 }

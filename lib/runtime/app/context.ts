@@ -127,13 +127,10 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
     }
     return Object.assign(Object.create(null) as Pages, ...made)
   })
-  /** Tells whether a page may have the tag of the live channel. */
   const isAllowed = (req: Context['req']) => isLocal(req, hosts)
   return {
     isAllowed,
-    /** Tells whether a raw path is below the start, where no file is looked for. */
     owns: (path: string) => path.startsWith(start),
-    /** @param next continues with a request for any other path */
     async respond(ctx: Context, next: Next): Promise<unknown> {
       const { req } = ctx
       const path = rawPath(req.url ?? '')

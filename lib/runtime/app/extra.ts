@@ -18,7 +18,6 @@ export interface Project extends Settings {
 
 /** A folder of lib/extras. A member that one alone has says why the core asks. @typeParam Whole that is `Pipeline` */
 export interface Extra<Whole = unknown> {
-  /** The name of its folder. */
   readonly name: string
   /** The names of the extras that it imports: it cannot be kept without them. */
   readonly standsOn?: readonly string[]
@@ -85,7 +84,6 @@ type Provide = (ctx: Context, hasNames: boolean) => void
 
 /** Sources that an extra adds to those in directories, such as the files of packages. */
 export interface ExtraSources {
-  /** Makes the lists of its sources; undefined if no app has any. */
   make(project: Project): Promise<MakeSourceList | undefined>
   /** Returns how it could publish the module of a bare specifier, for messages; undefined if it cannot tell. */
   advise?(app: AppSettings, specifier: string, project: Project): Promise<string | undefined>
@@ -151,9 +149,7 @@ export interface Running {
   readonly notices?: readonly string[]
   /** Loads what requests wait for; called again after a failure. */
   readonly load?: (() => Promise<void>) | undefined
-  /** The dependencies of the URLs in pages. */
   readonly pageDependencies?: readonly PageDependency[]
-  /** The members that it adds to `ctx.assets`. */
   readonly helpers?: Helpers | undefined
   /** The files of mounts, which are searched after those of the apps. */
   readonly mountAssets?: MountAssets | undefined
@@ -205,7 +201,6 @@ export interface SourceList {
   named?(specifier: string, importer: string): Promise<string | undefined>
   /** The imports that pages need to know. @throws AssetError while a file that is asked for cannot be published */
   readonly imports?: KnownImports | undefined
-  /** A digest of `imports`. */
   readonly digest?: string
 }
 
@@ -220,7 +215,6 @@ export interface SourceFile {
   readonly compiler?: Compiler | undefined
   /** The bare specifiers that resolve to it. */
   readonly specifiers?: readonly string[] | undefined
-  /** The name of the package that it belongs to: `chart.js`. */
   readonly packageName?: string | undefined
 }
 
@@ -295,7 +289,6 @@ export interface Mention {
 
 /** Transforms texts before their references get URLs. */
 export interface Transform {
-  /** Tells whether the texts of an app are to get smaller, by whatever means. */
   minifies(app: AppSettings): boolean
   takes(app: AppSettings, name: string): boolean
   /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; if it is undefined, any syntax will do. */

@@ -32,7 +32,6 @@ export class Pipeline {
   /** Set once it is loaded, as the two below. */
   onRequest: OnRequest | undefined
   addressesOf!: (app: AppSettings) => Addresses
-  /** Returns the view helpers of an app, by its name. */
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
   readonly warn: (message: string) => void
   readonly #precompiled: ReloadedNames | undefined
@@ -139,7 +138,6 @@ export class Pipeline {
     )
   }
 
-  /** Looks for changes before a page; undefined when there is nothing to wait for. */
   refresh(): Promise<unknown> | undefined {
     let work: Promise<unknown>[] | undefined
     for (const each of this.#dependencies) {

@@ -41,7 +41,6 @@ export interface Coding {
   readonly extension: `.${string}`
   /** Compresses at the best level; undefined when this Node cannot. */
   readonly compress: ((bytes: Uint8Array) => Promise<Buffer>) | undefined
-  /** Makes a stream that decompresses; undefined if this Node cannot. */
   readonly decompressor: (() => Transform) | undefined
 }
 

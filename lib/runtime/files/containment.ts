@@ -7,7 +7,6 @@ import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-
 
 /** A directory whose files are served, such as `public` or a mount, and which links may lead there. */
 export interface Boundary {
-  /** The absolute path of the project. */
   readonly root: string
   readonly dir: string
   readonly symlinks: Symlinks

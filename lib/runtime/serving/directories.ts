@@ -74,7 +74,6 @@ export class Directories {
     return this.#mounts.size === 0 || hasOneSpelling(rawPath) ? 'missing' : undefined
   }
 
-  /** Finds the file in the first mount that has it. */
   findInMounts(wanted: Wanted): Promise<Found> | Found {
     const places = this.#placesOf(wanted)
     if (places.length === 0) return undefined

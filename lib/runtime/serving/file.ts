@@ -83,7 +83,6 @@ export interface Directory {
   readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
   /** Tells whether hex digits that are not the digest of the bytes are part of the name. @param plain it without them */
   readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
-  /** @param isVerified whether the bytes have the digest in the name */
   readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
 }
 
@@ -108,7 +107,6 @@ interface SentFrom extends Pick<Directory, 'place'> {
   readonly around: WithoutHash
   /** The path without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined
-  /** The names beside the file, if they are known. */
   readonly names: FolderNames | undefined
 }
 
@@ -124,7 +122,6 @@ export interface Sent {
 interface Delta {
   /** Appended to the path of the file: the key under which it is remembered. */
   readonly key: string
-  /** The dictionary that the client has. */
   readonly dictionary: string
   /** Reads it; called until it is remembered. An empty list: it may not be sent. Undefined: there is no such file. */
   readonly read: () => Promise<readonly Bytes[] | undefined>
@@ -150,7 +147,6 @@ export function deltaReader(memory: Memory) {
     // The name of a delta has half of the hash of its dictionary.
     return variant?.dictionary === delta.dictionary ? variant : undefined
   }
-  /** @param path the key of the file in memory */
   return (find: NonNullable<Sent['find']>, path: string, fields: SharedFields) =>
     (headers: IncomingHttpHeaders) => {
       const delta = find(headers)

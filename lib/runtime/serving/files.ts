@@ -61,7 +61,6 @@ export class ServedFiles {
     this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
 
-  /** Returns the file of a raw path, or that there is none, as far as it is known without reading the disk. */
   recall(rawPath: string): Found | 'missing' {
     const known = this.#memory.get(this.directory.memoryKey + rawPath) as Found
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known

@@ -15,7 +15,6 @@ export interface Wanted {
   readonly name: string
   /** True if the path ends in a slash: it asks for the index file of a mount's folder. */
   readonly isFolder: boolean
-  /** The mounts that may have it. */
   readonly mounts: Mounts
 }
 

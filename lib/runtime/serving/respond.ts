@@ -98,7 +98,6 @@ interface Answer {
   readonly chosen: Variant
   readonly response: PreparedResponse
   readonly reason: string
-  /** The part that is sent. Default: the whole file. */
   readonly range?: ByteRange
   /** The content; undefined for a response without it. */
   readonly body?: Buffer | 'on disk' | undefined

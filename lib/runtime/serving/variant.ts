@@ -120,7 +120,6 @@ export class Variant implements Validators {
     return new Variant(this, { ...this.shared, ...change })
   }
 
-  /** Returns the same variant for responses to the pages of one origin. */
   forOrigin(origin: string | undefined): Variant {
     const { crossOrigin } = this.shared
     if (typeof crossOrigin !== 'object' || origin === undefined) return this
@@ -128,7 +127,6 @@ export class Variant implements Validators {
     return isReader ? this.with({ crossOrigin: { ...crossOrigin, origin } }) : this
   }
 
-  /** Returns the same variant for responses that no shared cache may store. */
   privately(): Variant {
     const { cacheControl, more } = this.shared
     return this.with({ cacheControl: privateCacheControl(cacheControl), more: privateFields(more) })

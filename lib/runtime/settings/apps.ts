@@ -24,7 +24,6 @@ import { appsAtStart, manifestFile } from './public-directory.ts'
 export type AppSettings = ReturnType<typeof settleApp>
 
 export interface SourceDirectory {
-  /** The absolute path. */
   readonly dir: string
   /** The folder under which the tree appears in names, empty for none; undefined: names drop the first folder. */
   readonly at?: string | undefined
@@ -125,8 +124,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
     /** The digests of the options that a build has to know; sources count as written, as a server may lack them. */
     forBuild: digestsForBuild({ ...options, ...basis, ...layered, ...places }),
     name,
-    /** The absolute path. */
-    dir,
+      dir,
     /** The decoded URL path: `/`, or `/admin`. */
     path: path || '/',
     /** The decoded URL prefix of its assets: `/assets`, or `/assets/admin`. */

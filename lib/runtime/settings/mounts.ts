@@ -92,7 +92,6 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     fallback: page === false ? undefined : shell,
     /** The function that makes the page of `fallback`; it replaces the file. */
     fallbackPage: typeof file === 'function' ? file : page || undefined,
-    /** Tells whether a path never gets the fallback. */
     isExcepted: matcher(except, 'except', `${place}fallback.`),
     revalidate: options.revalidate ?? (isBuilt ? undefined : 0)
   })

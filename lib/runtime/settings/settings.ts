@@ -51,7 +51,6 @@ export function settle(
     serve,
     /** It is undefined unless the environment is `development` and the assets are served. */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
-    /** True if the files in `publicDir` are served. */
     servesPublic: plain.public !== false,
     /** `publicDir`, and the directories to which links in it may lead. */
     place: Object.freeze(place),

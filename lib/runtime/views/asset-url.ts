@@ -79,7 +79,6 @@ export interface AppView {
   readonly assets: AppAssets
   readonly urlOf: UrlOf
   readonly memory: <Result>(max: number) => Memory<Result>
-  /** Warns if a part of a page is heavy. */
   readonly weigh: Weigh
 }
 

@@ -66,9 +66,7 @@ interface App {
 }
 
 export interface ViewHelperSettings<A extends App = App> {
-  /** The scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
-  /** The path put before that of every emitted URL. */
   readonly base?: string
   readonly apps: readonly A[]
   readonly warn?: ((message: string) => void) | undefined

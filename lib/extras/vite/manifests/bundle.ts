@@ -20,7 +20,6 @@ export interface Bundle {
   readonly files: ReadonlySet<string>
   /** The paths of these files, without queries. */
   readonly paths: ReadonlySet<string>
-  /** The files whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>
 }
 
