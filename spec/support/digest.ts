@@ -1,7 +1,4 @@
-import { DIGEST_LENGTHS, DIGEST_PATTERN } from '../../lib/runtime/files/digest.ts'
-
-/** Of the names that are made now. */
-export const [DIGEST_LENGTH] = DIGEST_LENGTHS
+import { DIGEST_PATTERN } from '../../lib/runtime/files/digest.ts'
 
 /** The pattern with that of a digest for each `DIGEST`. */
 export function withDigest({ source, flags }: RegExp): RegExp {

@@ -8,7 +8,7 @@ import {
   wouldBeInPlace,
   type Boundary
 } from '../../runtime/files/containment.ts'
-import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { digestOfFile } from '../../runtime/files/digest.ts'
 import { removeFile, statOf } from '../../runtime/files/disk.ts'
 import { lock } from '../../publishing/writing/lock.ts'
 import { nowOnDisk } from '../../publishing/writing/write.ts'
@@ -136,7 +136,7 @@ async function withTimes(versions: readonly PublishedFile[], current: ReadonlySe
   for (const version of versions) {
     const { file, path, digest } = version
     if (current.has(path)) times.set(version, Infinity)
-    else if (isSameDigest(await digestOfFile(file), digest)) {
+    else if ((await digestOfFile(file)) === digest) {
       const stats = await statOf(file)
       if (stats) times.set(version, Number(stats.ctimeNs / 1_000_000n))
     }

@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
-import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { digestOfFile } from '../../runtime/files/digest.ts'
 import {
   CODINGS,
   compareFile,
@@ -67,7 +67,7 @@ async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<
     const kept = [...(await keptIn(built))].filter(([file]) => !build?.paths.has(file))
     const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
       if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
-      const isIntact = !digest || isSameDigest(await digestOfFile(join(built.path, path)), digest)
+      const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
       return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
     })
     return found.flat()

@@ -4,7 +4,7 @@ import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { lstatOf, statOf } from '../../runtime/files/disk.ts'
 import { isInPlace, outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
-import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { digestOfFile } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
 import { rethrowAsPublishError, writeAtomically } from '../../publishing/writing/write.ts'
 import { withUnsaved, type Unsaved } from '../../publishing/writing/unsaved.ts'
@@ -101,8 +101,8 @@ async function compared([file, entry]: Entry, from: BuiltDirectory, to: BuiltDir
     files.has(file) ? digestOfFile(join(path, file)) : undefined
   const [source, target] = await Promise.all([from, to].map(digestIn))
   const digest = entry.digest ?? source ?? target
-  const isIntact = digest === undefined || isSameDigest(digest, target)
-  if (isIntact || isSameDigest(digest, source))
+  const isIntact = digest === undefined || digest === target
+  if (isIntact || digest === source)
     return { entry: [file, { ...entry, digest }] as const, isIntact }
   const message = `${file} of an earlier build is missing or damaged in ${from.path} and in ${to.path}: restore it in one of them, or remove it from both`
   throw new AssetError('publish-failed', message)

@@ -1,7 +1,7 @@
 // Checks what a project serves: its own assets, and the builds in its mounts.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { checksumsOf, INTEGRITY_ALGORITHMS, isSameDigest } from '../../runtime/files/digest.ts'
+import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
 import { bytesOf, realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { faultsOf, listMounts, type ListedFile, type ListedMount } from '../telling/list.ts'
@@ -129,8 +129,7 @@ async function faultOfTarget(file: string, path: string, entry: Asset) {
   const sums = await checksumsOf({ copyOf: file }, algorithms)
   const fingerprint = splitFingerprint(decodeURIComponent(target))?.digest
   // The target is the plain name where there are no fingerprints.
-  if (target !== path && !isSameDigest(sums.digest, fingerprint))
-    return 'does not match its fingerprint'
+  if (target !== path && sums.digest !== fingerprint) return 'does not match its fingerprint'
   const isIntact = integrity.every(hash => sums.integrity.includes(hash))
   return isIntact ? undefined : 'does not match its integrity in the manifest'
 }

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { adviseOn } from '../../publishing/sources/advice.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { AssetError } from '../../runtime/errors.ts'
-import { digestOfFile, isSameDigest } from '../../runtime/files/digest.ts'
+import { digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
 import { nearest, nearestPath } from '../../runtime/check-options.ts'
@@ -255,7 +255,7 @@ async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
     return `${mounts.length > 0 ? `no mount has ${path}, and ` : ''}${shown} does not exist`
   if (!stats.isFile()) return `${shown} is not a file`
   const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
-  return fingerprint && !isSameDigest(await digestOfFile(file), fingerprint.digest)
+  return fingerprint && (await digestOfFile(file)) !== fingerprint.digest
     ? `${shown} does not match its fingerprint, and is not served`
     : `${shown} is a symbolic link that may not be followed (option symlinks)`
 }

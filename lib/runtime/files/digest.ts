@@ -2,35 +2,24 @@
 import { createHash, hash } from 'node:crypto'
 import { streamOf, withOriginal, type Content } from './open-file.ts'
 
-// 128 bits, then the lengths of earlier releases: files that a build published under such a name stay immutable.
-export const DIGEST_LENGTHS: readonly [number, ...number[]] = [32]
-const [LENGTH] = DIGEST_LENGTHS
-const SHORTEST = Math.min(...DIGEST_LENGTHS)
+/** 128 bits. */
+export const DIGEST_LENGTH = 32
 
-/** Matches a digest of any of these lengths, as the source of a regular expression. */
-export const DIGEST_PATTERN = `(?:${DIGEST_LENGTHS.toSorted((a, b) => b - a)
-  .map(length => `[0-9a-f]{${length}}`)
-  .join('|')})`
+/** Matches a digest, as the source of a regular expression. */
+export const DIGEST_PATTERN = `[0-9a-f]{${DIGEST_LENGTH}}`
 
 export function digestOf(bytes: Uint8Array | string): string {
-  return hash('sha256', bytes).slice(0, LENGTH)
+  return hash('sha256', bytes).slice(0, DIGEST_LENGTH)
 }
 
 export function digestOfHash(sha256: Buffer): string {
-  return sha256.toString('hex').slice(0, LENGTH)
+  return sha256.toString('hex').slice(0, DIGEST_LENGTH)
 }
 
 export async function digestOfStream(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const sha256 = createHash('sha256')
   for await (const chunk of chunks) sha256.update(chunk)
   return digestOfHash(sha256.digest())
-}
-
-/** Tells whether digests, perhaps of different lengths, are those of the same bytes. */
-export function isSameDigest(one: string, other: string | undefined): boolean {
-  if (other === undefined) return false
-  const length = Math.min(one.length, other.length)
-  return length >= SHORTEST && one.slice(0, length) === other.slice(0, length)
 }
 
 export function digestOfFile(path: string): Promise<string> {

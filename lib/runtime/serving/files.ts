@@ -3,7 +3,6 @@ import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CODINGS, type Coding } from '../files/codings.ts'
 import { isInPlace, realPathOfOpen } from '../files/containment.ts'
-import { isSameDigest } from '../files/digest.ts'
 import { isSameInode, isSettled, sameStamp, stampOf, statOf, type Stamp } from '../files/disk.ts'
 import { withFile, type OpenFile } from '../files/open-file.ts'
 import { composed } from '../files/paths.ts'
@@ -184,8 +183,7 @@ export class ServedFiles {
     const copies = await this.#copiesBeside(wanted, names)
     const fingerprint = directory.fingerprintOf?.(wanted)
     const identity = fingerprint || copies.size > 0 ? await withDigest(read, opened) : read
-    const isVerified =
-      fingerprint !== undefined && isSameDigest(fingerprint.digest, identity.digest)
+    const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
     const isDoubtful = fingerprint && !isVerified
     if (isDoubtful && !(await directory.isOrdinary?.(wanted, fingerprint.name))) return undefined
     const own = directory.fieldsOf(wanted, isVerified)

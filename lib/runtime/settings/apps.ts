@@ -124,7 +124,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
     /** The digests of the options that a build has to know; sources count as written, as a server may lack them. */
     forBuild: digestsForBuild({ ...options, ...basis, ...layered, ...places }),
     name,
-      dir,
+    dir,
     /** The decoded URL path: `/`, or `/admin`. */
     path: path || '/',
     /** The decoded URL prefix of its assets: `/assets`, or `/assets/admin`. */
