@@ -24,14 +24,6 @@ interface Mount {
   dev?: DevServer
 }
 
-export interface KnownNames {
-  readonly entries: ReadonlySet<string>
-  readonly sources: ReadonlySet<string>
-  /** True if there are no others. */
-  readonly hasAllEntries: boolean
-  readonly hasAllSources: boolean
-}
-
 /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
 export function startBundles(project: Project, warn: (message: string) => void): Running {
   const isAsked = project.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
@@ -128,7 +120,7 @@ class Bundles implements Running, MountAssets {
     })
   }
 
-  known(): KnownNames {
+  known() {
     const sources = this.#sourcesAt()
     return {
       entries: new Set(sources.flatMap(({ names = [] }) => names)),
@@ -208,7 +200,7 @@ export async function namesInMounts(
   project: Project,
   warn: (message: string) => void,
   running: readonly Running[] = [startBundles(project, warn)]
-): Promise<KnownNames | undefined> {
+) {
   const bundles = bundlesIn(running)
   await bundles?.load()
   return bundles?.known()

@@ -64,16 +64,6 @@ export const BUILD = {
   }
 } satisfies Record<keyof BuildOptions, Expectation>
 
-interface Settled {
-  /** An absolute path. */
-  readonly manifest: string | undefined
-  /** An origin has no trailing slash, and is `true` for that of the page. */
-  readonly dev: string | true | ViteServer | undefined
-  readonly isServed?: false
-  /** Only a dev server in this process knows the page as it is now; any other has its own. */
-  readonly page?: (() => Promise<string | undefined>) | false | undefined
-}
-
 interface Place {
   readonly root: string
   readonly env: string
@@ -84,15 +74,17 @@ interface Place {
   readonly fallback: string | undefined
 }
 
-export function settleBuild(options: BuildOptions, at: Place): Settled {
+export function settleBuild(options: BuildOptions, at: Place) {
   const { root, env, fallback } = at
   const manifest = options.manifest === undefined ? undefined : absolutePath(root, options.manifest)
   const dev = env === 'development' ? devServer(options.dev, at) : undefined
   if (dev === undefined) return { manifest, dev }
-  const page = typeof dev === 'object' && fallback ? () => htmlOf(dev, fallback) : undefined
-  return { manifest, dev, isServed: false, page: typeof dev === 'object' ? page : false }
+  // Only a dev server in this process knows the page as it is now; any other has its own.
+  const page = typeof dev === 'object' && (fallback ? () => htmlOf(dev, fallback) : undefined)
+  return { manifest, dev, isServed: false, page }
 }
 
+/** Returns an origin without a trailing slash, `true` for that of the page, or the server itself. */
 function devServer(dev: BuildOptions['dev'], { base: start, urlPath, place }: Place) {
   if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
   if (typeof dev !== 'object') return dev || undefined

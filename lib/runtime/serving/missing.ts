@@ -127,25 +127,18 @@ export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
   ].flatMap(list => list.split(' '))
 )
 
-/** A navigation that would end in a 404 gets a file or a page of the mount. */
-export interface Fallback {
-  readonly mount: MountSettings
-  /** The mount's file; undefined for a page. */
-  readonly wanted: Wanted | undefined
-}
-
 export function hasFallbacks({ mounts }: Settings): boolean {
   return mounts.some(hasFallback)
 }
 
-export function fallbackFor(req: IncomingMessage, settings: Settings): Fallback | undefined {
+export function fallbackFor(req: IncomingMessage, settings: Settings) {
   if (!hasFallbacks(settings)) return undefined
   const path = rawPath(req.url ?? '')
   return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
 }
 
-/** @param raw as it was sent, with or without a slash at its end */
-export function fallbackAt(raw: string, settings: Settings): Fallback | undefined {
+/** Returns what a navigation gets in place of a 404: a file, or a page if `wanted` is undefined. @param raw as sent */
+export function fallbackAt(raw: string, settings: Settings) {
   const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
   if (!Array.isArray(segments)) return undefined
   const extension = extname(segments.at(-1) ?? '').slice(1)
