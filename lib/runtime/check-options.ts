@@ -257,10 +257,8 @@ function editsBetween(a: string, b: string): number {
   return swapped === b ? 1 : edits
 }
 
-/**
- * Returns the nearest path: one that differs only in its leading folders, with the longest common tail, then one that is
- * spelled similarly, then the module that the path has as a folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
- */
+// Returns the nearest path: one that differs only in its leading folders, with the longest common tail, then one that is
+// spelled similarly, then the module that the path has as a folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   const isModule = /\.m?js$/.test(path)
   const alike = candidates.filter(each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`))

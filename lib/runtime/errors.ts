@@ -1,5 +1,4 @@
-// Defines the errors of this package, and makes messages safe for terminals and logs: a file name must not move the
-// cursor, start a line of its own, or change the reading direction.
+// Defines the errors of this package, and makes messages safe for terminals and logs, whatever names they contain.
 import { inspect } from 'node:util'
 
 /** That of `Error`, which only the libraries of ES2022 and later call `ErrorOptions`. */

@@ -84,10 +84,8 @@ export async function makeDelta(old: Buffer, next: Uint8Array, maxBytes: number)
   return mayBeSent ? file : undefined
 }
 
-/**
- * The window spans both, so that all of the dictionary is in reach everywhere. The decoder needs no larger one
- * than the file, whose size is in the frame; RFC 9842 section 5 allows 8 MiB, or 1.25 times the dictionary.
- */
+// The window spans both, so that all of the dictionary is in reach everywhere. The decoder needs no larger one
+// than the file, whose size is in the frame; RFC 9842 section 5 allows 8 MiB, or 1.25 times the dictionary.
 function windowLog({ length: old }: Uint8Array, { length: next }: Uint8Array): number {
   const allowed = Math.max(8 * MIB, 1.25 * old)
   if (next > allowed) return Math.floor(Math.log2(allowed))

@@ -162,10 +162,8 @@ interface Earlier {
   readonly digest?: string
 }
 
-/**
- * Writes deltas from the first three of the earlier versions, and returns their sizes; removes those that no longer pay
- * or are damaged, as the file may have been rebuilt under the same name, and perhaps the others.
- */
+// Writes deltas from the first three of the earlier versions, and returns their sizes; removes those that no longer pay
+// or are damaged, as the file may have been rebuilt under the same name, and perhaps the others.
 async function updateDeltas(
   { file, bytes, smallest, beside, keepsOthers, unsaved }: DeltaTarget,
   place: Boundary,

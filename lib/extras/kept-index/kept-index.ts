@@ -1,5 +1,4 @@
 // Keeps the index of plain names in `node_modules/.cache`, so that a server that restarts compiles nothing.
-// A file that is missing, damaged, or made under other circumstances costs time and nothing else.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'

@@ -11,10 +11,7 @@ import { namesInMounts } from '../vite/bundles.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
 import { typesFile } from './options.ts'
 
-/**
- * Finds what pages may name in production, whatever the environment is: a package may offer other files in
- * development. Any name may belong to a bundle that has not been built. @param running has the entries of dev servers
- */
+// A package may offer other files in development, and any name may belong to a bundle that has not been built.
 export async function namedInProduction(given: Project, warn: Warn, running?: Pipeline) {
   const project = given.changed({ env: 'production' }, true)
   const known = () => namesInMounts({ ...project, env: 'test' }, warn, running?.running)

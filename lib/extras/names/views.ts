@@ -10,10 +10,8 @@ import type { ViewHelpers } from '../../runtime/views/view-helpers.ts'
 
 const CONCURRENCY = 16
 
-/**
- * Looks at the views that match globs, in the order of their paths. Assets and declarations of types are no views: they
- * name what no page loads by itself. A view below the folder of an app is for pages of that app, any other for all.
- */
+// Looks at the views that match globs, in the order of their paths. Assets and declarations of types are no views: they
+// name what no page loads by itself. A view below the folder of an app is for pages of that app, any other for all.
 export async function inViews<T>(
   root: string,
   apps: readonly Pick<AppSettings, 'name' | 'dir'>[],

@@ -94,10 +94,8 @@ function makePreload(pipeline: Pipeline): Preload {
   }
 }
 
-/**
- * Only a browser that opens a page makes use of hints, and some clients mistake any 1xx for the final
- * response (RFC 8297 section 3). HTTP/1.0 has no 1xx (RFC 9110 section 15.2).
- */
+// Only a browser that opens a page makes use of hints, and some clients mistake any 1xx for the final
+// response (RFC 8297 section 3). HTTP/1.0 has no 1xx (RFC 9110 section 15.2).
 function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolean {
   return method === 'GET' && httpVersion !== '1.0' && headers['sec-fetch-mode'] === 'navigate'
 }

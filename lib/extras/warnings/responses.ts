@@ -1,5 +1,4 @@
-// Reports in development what no response shows: a route whose validators nothing compares, that takes ctx.fresh for a
-// boolean, or that lets shared caches store what is not for everybody.
+// Reports in development what no response shows: validators that nothing compares, and what caches must not share.
 import type { Context } from 'koa'
 import { requestLine } from '../../runtime/diagnostics.ts'
 import { warnOnce } from '../../runtime/errors.ts'

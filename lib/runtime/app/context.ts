@@ -1,5 +1,4 @@
-// Adds helpers and methods to Koa's context, and in development two responses: the pages below `<prefix>/-/`, for
-// requests from this machine alone, and the page about an error that has to be fixed first.
+// Adds helpers and methods to Koa's context, and in development the pages below `<prefix>/-/` and those about errors.
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError, logInFullOnce } from '../errors.ts'
 import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'

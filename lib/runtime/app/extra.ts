@@ -126,10 +126,7 @@ export interface AppSource {
   readonly source: SourceFile
 }
 
-/**
- * @param bytes of the file, or its first 256 KiB @param file for messages @param asset undefined for one in a mount
- * @throws AssetError for a file that pages may not contain
- */
+/** @param bytes of the file, or its first 256 KiB @throws AssetError for a file that pages may not contain */
 export type ReadDetails = (bytes: Uint8Array, file: string, asset?: AppSource) => Details
 
 export interface Check {

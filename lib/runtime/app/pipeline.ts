@@ -77,11 +77,9 @@ export class Pipeline {
     return this.settings.apps.some(({ compile }) => compile)
   }
 
-  /**
-   * Loads before the first request what requests need. Node 20 remembers an import() that has failed, and Node 22 one
-   * that has failed in a deeper file: the next attempt then gets the same error. A server in production ends, since
-   * only another process can load it; in development pages show the error.
-   */
+  // Loads before the first request what requests need. Node 20 remembers an import() that has failed, and Node 22 one
+  // that has failed in a deeper file: the next attempt then gets the same error. A server in production ends, since
+  // only another process can load it; in development pages show the error.
   async #begin(): Promise<void> {
     const failure = await failureOf(this.#start)
     if (failure === undefined || this.settings.env === 'development') return
@@ -216,10 +214,8 @@ export class Pipeline {
     return this.namesOf(app)?.find(app, name)?.target ?? encodePath(path)
   }
 
-  /**
-   * Tells whether hex digits that are not the digest of the bytes belong to the name. They do when an asset is
-   * published under the name, or when its plain name, the path without them, does not exist.
-   */
+  // Tells whether hex digits that are not the digest of the bytes belong to the name. They do when an asset is
+  // published under the name, or when its plain name, the path without them, does not exist.
   async #isOrdinary(wanted: Wanted, plain: string): Promise<boolean> {
     const { app, path } = wanted
     const assets = this.namesOf(app)?.assets

@@ -1,5 +1,4 @@
-// The table of content codings (RFC 9110 section 8.4.1), in which another one is another row, and compressed
-// copies of files: whether one holds the bytes of its original, and making it.
+// The table of content codings (RFC 9110 section 8.4.1), and compressed copies: making and comparing them.
 import { createHash } from 'node:crypto'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'

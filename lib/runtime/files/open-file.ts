@@ -231,10 +231,8 @@ function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
   return now.size === stats.size && hasMtime(now, stats.mtimeNs)
 }
 
-/**
- * Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was opened,
- * or is shorter, `cut` is called, and the stream ends before its last piece. Bytes that were appended do no harm.
- */
+// Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was opened,
+// or is shorter, `cut` is called, and the stream ends before its last piece. Bytes that were appended do no harm.
 export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
   const readChecked: Read = (fd, buffer, offset, length, position, done) => {
     const pass = (bytesRead: number) => {

@@ -43,10 +43,8 @@ export function folded(path: string): string {
 /** A backslash before one of these keeps it from being a pattern; before `*` and `?`, no names on Windows, it separates folders there. */
 const SEPARATOR = /\\(?![[\]{}()!+@\\])/g
 
-/**
- * A glob matches whole relative paths with slashes: `vendor/**`. One without a slash matches files in any folder:
- * `*.map`. As in .gitignore, `/drafts` is in the directory itself, and `drafts/` is all that is in such a folder.
- */
+// A glob matches whole relative paths with slashes: `vendor/**`. One without a slash matches files in any folder:
+// `*.map`. As in .gitignore, `/drafts` is in the directory itself, and `drafts/` is all that is in such a folder.
 export function matcherOf(globs: readonly string[], separator: string = native.sep) {
   const matchers = globs.map(glob =>
     matcherOfOne(separator === '/' ? glob : glob.replace(SEPARATOR, '/'))

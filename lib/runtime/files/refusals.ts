@@ -1,5 +1,4 @@
-// A system may refuse calls to those who own a file: Windows modes, and saving folders; WSL, CIFS and FUSE modes, times
-// and links. A refusal is passed over, and told once for each kind of call.
+// Windows refuses modes and saving folders to those who own a file, WSL, CIFS and FUSE modes, times and links.
 import { dirname } from 'node:path'
 import { warnOnce } from '../errors.ts'
 import { errorCode, lstatOf, named } from './disk.ts'

@@ -1,5 +1,4 @@
-// A finished response is compared with the request's conditions, by the validators that a route or a middleware
-// behind has set, and with `autoEtag` by the digest of its content.
+// Compares a finished response with the request's conditions, by its validators or the digest of its content.
 import type { Context } from 'koa'
 import { digestOf } from '../files/digest.ts'
 import { isRetrieval } from '../http/preconditions.ts'

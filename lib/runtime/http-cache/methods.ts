@@ -1,5 +1,4 @@
-// koaHttpCache adds methods to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and the cache groups. The state of a
-// request has what they were called for, and the decision to which that led.
+// Adds the methods of koaHttpCache to Koa's context. The state of a request has what they were called for.
 import { inspect } from 'node:util'
 import type { Context, ExtendableContext } from 'koa'
 import { check, flag } from '../check-options.ts'

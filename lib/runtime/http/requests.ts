@@ -7,11 +7,9 @@ type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/**
- * The fields that browsers, curl and scripts of a page send, client hints and those of navigation by script included
- * (Turbo, htmx, Unpoly, Inertia). A request with any other may have come through a proxy or tunnel, so its address does
- * not tell who sent it. Each service adds fields of its own (`CF-Connecting-IP`, `True-Client-IP`).
- */
+// The fields that browsers, curl and scripts of a page send, client hints and those of navigation by script included
+// (Turbo, htmx, Unpoly, Inertia). A request with any other may have come through a proxy or tunnel, so its address does
+// not tell who sent it. Each service adds fields of its own (`CF-Connecting-IP`, `True-Client-IP`).
 const DIRECT = new RegExp(
   `^(?:${[
     ':\\w+|(?:accept|access-control-request|datastar|hx|if|sec|service-worker|turbo)-[\\w-]+|accept|alt-used',
@@ -31,11 +29,8 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
-/**
- * Tells whether a response may contain what is meant for this machine alone: links and redirects on other sites may
- * lead to it. The name is checked as well, as a foreign one may resolve to 127.0.0.1 (DNS rebinding).
- * @param hosts names in lower case, without port, that are trusted whatever the address
- */
+// Links and redirects on other sites may lead to what is meant for this machine alone. The name is checked as well, as a
+// foreign one may resolve to 127.0.0.1 (DNS rebinding); that of `hosts`, in lower case, is trusted whatever the address.
 export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
   const { headers, url, socket, httpVersion } = request
   // No browser speaks HTTP/1.0, but nginx with a bare `proxy_pass` does, and gives no other sign of itself.
@@ -87,11 +82,9 @@ export function opensPage({ method, headers }: Head): boolean {
   return (headers.accept ?? '').split(',').some(range => accepts(range, 'text/html'))
 }
 
-/**
- * Tells whether a request is a navigation. Without Fetch Metadata, one that names `text/html` as acceptable is, and one
- * that accepts anything (curl, monitors, link previews), if the last segment of its path has no dot, or has an `@`, as
- * in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both fields.
- */
+// Tells whether a request is a navigation. Without Fetch Metadata, one that names `text/html` as acceptable is, and one
+// that accepts anything (curl, monitors, link previews), if the last segment of its path has no dot, or has an `@`, as
+// in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both fields.
 export function isNavigation({ method, headers }: Head, path: string): boolean {
   if (opensPage({ method, headers })) return true
   if ((method !== 'GET' && method !== 'HEAD') || headers['sec-fetch-dest'] !== undefined)

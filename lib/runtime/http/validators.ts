@@ -14,10 +14,7 @@ const OPAQUE = /^[!\x23-\x7e]+$/
 // A comma ends a member unless it is between quotes.
 const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 
-/**
- * Makes the entity tag of an identifier, unless it is one.
- * @throws TypeError for what a tag may not contain, for non-ASCII, which Node would send as Latin-1, and for no text
- */
+/** @throws TypeError for what a tag may not contain, and for non-ASCII, which Node would send as Latin-1 */
 export function formatEtag(opaque: string, weak = false): string {
   const isTag = ENTITY_TAG.test(opaque)
   if (!isTag && !OPAQUE.test(opaque))
@@ -26,11 +23,9 @@ export function formatEtag(opaque: string, weak = false): string {
   return weak && !isWeak(tag) ? `W/${tag}` : tag
 }
 
-/**
- * Tells whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
- * (RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2); `*` matches any. A tag without quotes is tolerated, because
- * some clients drop them. The list is read in one pass, because the client controls its length.
- */
+// Tells whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
+// (RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2); `*` matches any. A tag without quotes is tolerated, because
+// some clients drop them. The list is read in one pass, because the client controls its length.
 export function etagMatches(
   list: string,
   { etag, lastModified }: Validators,

@@ -39,10 +39,8 @@ export type Found = ServedFile | undefined
 export type Variants = readonly [identity: Variant, ...others: Variant[]]
 export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
 
-/**
- * All served directories share one memory: of files and of deltas, by their paths. A file that is no delta to be sent is
- * remembered without a variant, so that it is not checked for each request.
- */
+// All served directories share one memory: of files and of deltas, by their paths. A file that is no delta to be sent is
+// remembered without a variant, so that it is not checked for each request.
 export type Memory = LRUCache<string, { readonly variants: readonly Variant[] }>
 
 // A variant costs this much beside its body, measured in resident memory, garbage that is not yet collected included.

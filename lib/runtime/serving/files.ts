@@ -91,11 +91,8 @@ export class ServedFiles {
     this.#loads.delete(path)
   }
 
-  /**
-   * Opens a file, describes it as it is then, and uses it while it is open; undefined for what may not be served. One
-   * that is replaced before it is checked is opened again: not every system knows the path of an open file whose name
-   * was given to another. @param known what it was when it was found; it is forgotten when that is gone
-   */
+  // Describes a file as it is then; undefined for what may not be served. One that is replaced before it is checked is
+  // opened again, as not every system knows the path of an open file whose name was given to another.
   async open<T>(
     wanted: Wanted,
     use: UseOpened<T>,

@@ -99,10 +99,8 @@ const listings = new LRUCache<string, Listing>({
   sizeCalculation: ({ names }) => 20 + (names?.size ?? 0)
 })
 
-/**
- * Returns the names beside a file, by the one memory of copies, deltas and spellings; undefined if they are not known.
- * @param trust milliseconds for which the folder is not asked for its stamp again, unless the file is new
- */
+// The one memory of copies, deltas and spellings; undefined if the names beside a file are not known. For so many
+// milliseconds the folder is not asked for its stamp again, unless the file is new.
 export function namesAround(
   file: string,
   trust: number,

@@ -40,10 +40,8 @@ interface How {
   readonly adapt?: (variants: Variants) => Variants
 }
 
-/**
- * Responds with a file, or resolves to false. One that is not in memory is opened once the response has its connection,
- * as thousands of pipelined ones may wait for one, and described as it is then.
- */
+// Responds with a file, or resolves to false. One that is not in memory is opened once the response has its connection,
+// as thousands of pipelined ones may wait for one, and described as it is then.
 export async function respondWithFile(
   ctx: Context,
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,

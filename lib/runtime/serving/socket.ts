@@ -1,9 +1,7 @@
 // The exit to the socket: a response that no other middleware could see or change is written to its connection, past
 // Koa, which is half of the cost of a small file. All that is fast and odd is in this file: without it, and without the
-// line of koa-assets.ts that calls it, every response goes through Koa.
-//
-// Node validates and joins the fields of every response again, nearly a third of the JavaScript that runs for a small
-// file, and passes head and body to the kernel separately. The head that Node has made for a response is the same for a
+// line of koa-assets.ts that calls it, every response goes through Koa. Node validates and joins the fields of every
+// response again, and passes head and body to the kernel separately. The head that Node has made is the same for a
 // second: it is kept, with a small body appended, and put back.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import type { ReadStream, Stats } from 'node:fs'
@@ -120,10 +118,8 @@ function methodOfNode(name: 'writeHead' | 'end'): unknown {
 // A head that is put back is sent as one of Node's own by all versions up to this one.
 const isKnownNode = Number.parseInt(process.versions.node, 10) <= 26
 
-/**
- * Tells whether the head depends only on the prepared response, the date and the server's timeout: everything else
- * that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
- */
+// Tells whether the head depends only on the prepared response, the date and the server's timeout: everything else
+// that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
 function mayReuseHead(res: Response): boolean {
   return (
     isKnownNode &&
@@ -145,10 +141,8 @@ function mayReuseHead(res: Response): boolean {
   )
 }
 
-/**
- * `send` evaluates preconditions and several ranges in its own way, so it gets a request that has one range at most. It
- * passes its options on to `fs.createReadStream`, and thereby reads the open file.
- */
+// `send` evaluates preconditions and several ranges in its own way, so it gets a request that has one range at most. It
+// passes its options on to `fs.createReadStream`, and thereby reads the open file.
 async function streamFile(res: ServerResponse, response: PreparedResponse, part: FilePart) {
   const { file, size, range } = part
   removeContentFields(res)

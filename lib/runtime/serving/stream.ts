@@ -29,10 +29,8 @@ export function isAwaited(res: ServerResponse): boolean {
   return stream ? !stream.closed && !stream.destroyed : !socketOf(res)?.destroyed
 }
 
-/**
- * Waits until a response has its connection: a pipelined one gets it when those before it are sent. While more than a
- * few of a connection wait, no more requests are read from it. Resolves to false if it is no longer wanted.
- */
+// Waits until a response has its connection: a pipelined one gets it when those before it are sent. While more than a
+// few of a connection wait, no more requests are read from it. Resolves to false if it is no longer wanted.
 export function connected(res: ServerResponse): Promise<boolean> | boolean {
   const socket = socketOf(res)
   const isWaiting = socket && !res.socket && !streamOf(res) && isAwaited(res)
@@ -88,10 +86,8 @@ function endOnReset(res: ServerResponse): void {
   })
 }
 
-/**
- * Tells whether an error is that of the connection: its client disconnected. For a response whose body is a
- * stream, Koa 3 reports it as a stream that was closed before its end.
- */
+// Tells whether an error is that of the connection: its client disconnected. For a response whose body is a
+// stream, Koa 3 reports it as a stream that was closed before its end.
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
   const isPremature = errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'
   return isPremature || error === (streamOf(res) ?? socketOf(res))?.errored
@@ -144,10 +140,8 @@ function spanOf({ size, range }: FilePart): ByteRange {
   return range ?? { start: 0, end: size - 1 }
 }
 
-/**
- * Makes the options of a stream that reads a file. When reading fails, or the file has changed, the response is cut
- * off: a client can detect that, whatever middleware in front does with the stream.
- */
+// Makes the options of a stream that reads a file. When reading fails, or the file has changed, the response is cut
+// off: a client can detect that, whatever middleware in front does with the stream.
 export function sourceOf(res: ServerResponse, part: FilePart) {
   const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))
   endOnReset(res)

@@ -1,5 +1,4 @@
-// Has one row for each option of koaAssets: its check and its default. An option whose default depends on another
-// option or on the disk gets its default in settings.ts or apps.ts.
+// The checks of the options of koaAssets, and the defaults that depend neither on other options nor on the disk.
 import { types } from 'node:util'
 import { INTEGRITY_ALGORITHMS } from '../files/digest.ts'
 import {

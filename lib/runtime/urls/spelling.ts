@@ -1,5 +1,4 @@
-// The spelling of URL paths. Only canonical request paths are handled, so that no other spelling of a path gets past a
-// guard in front; and names of files have hashes: fingerprints, `app.css` -> `app-<digest>.css`, and those of build tools.
+// The spelling of URL paths, of which only one is handled, so that no other gets past a guard, and of hashes in names.
 import { basename } from 'node:path'
 import { isText } from '../check-options.ts'
 import { DIGEST_PATTERN } from '../files/digest.ts'

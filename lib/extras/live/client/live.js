@@ -1,5 +1,4 @@
-// The live channel in the page. These scripts run as they are in every browser that has modules. This one imports
-// nothing at first, as browsers remember only 250 resources that were loaded before it runs.
+// These scripts run in every browser that has modules. This one is early: browsers remember only 250 resources.
 
 /** @typedef {(entries: PerformanceResourceTiming[]) => void} Follow */
 

@@ -149,10 +149,8 @@ export const HASHES = {
 // People write such words into names: `DataTable`, `component`, `VERSION2`, `20240101`.
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
-/**
- * Returns the files with a hash of their content in the name, after the stem or, if it is undefined, at the end. In
- * doubt a file has none: one that is wrongly taken for hashed is stale in browsers for a year, the other is revalidated.
- */
+// Returns the files with a hash of their content in the name, after the stem or, if it is undefined, at the end. In
+// doubt a file has none: one that is wrongly taken for hashed is stale in browsers for a year, the other is revalidated.
 export function hashedAmong(
   stems: Iterable<readonly [file: string, stem: string | undefined]>,
   hash: RegExp

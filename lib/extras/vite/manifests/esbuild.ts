@@ -45,10 +45,8 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
   }
 }
 
-/**
- * Returns the length of what each path starts with before it is below the directory. Paths are relative to the
- * directory in which esbuild was started: that is `dist/` or `site/dist/`, possibly behind `../`.
- */
+// Returns the length of what each path starts with before it is below the directory. Paths are relative to the
+// directory in which esbuild was started: that is `dist/` or `site/dist/`, possibly behind `../`.
 function baseOf(paths: readonly string[], dir: string): number {
   const up = /^(?:\.\.\/)*/.exec(paths[0] ?? '')?.[0] ?? ''
   const segments = dir.split(/[/\\]/).filter(Boolean)
