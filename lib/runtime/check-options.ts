@@ -146,20 +146,14 @@ export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> 
 }
 
 /** @param place such as `apps.web.` @throws TypeError for an unknown or missing option and a wrong value, at any depth */
-export function check(
-  options: unknown,
-  expectations: Expectations,
-  place = '',
-  elsewhere: Elsewhere = {}
-): void {
+export function check(options: unknown, rows: Expectations, place = '', elsewhere: Elsewhere = {}) {
   const given = checked(options, record, place.slice(0, -1) || 'options')
   for (const name of Object.keys(given)) {
-    if (Object.hasOwn(expectations, name)) continue
+    if (Object.hasOwn(rows, name)) continue
     const advice = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
-    throw unknownName('option', name, Object.keys(expectations), { place, advice })
+    throw unknownName('option', name, Object.keys(rows), { place, advice })
   }
-  for (const [name, expectation] of Object.entries(expectations))
-    checkOption(given[name], expectation, name, place)
+  for (const [name, row] of Object.entries(rows)) checkOption(given[name], row, name, place)
 }
 
 function checkOption(value: unknown, rule: Expectation, name: string, place: string): void {

@@ -62,10 +62,7 @@ export const served = outlet('served')
 export const missed = outlet('missed')
 export const halted = outlet('halted')
 
-export function requestLine(request: {
-  method?: string | undefined
-  url?: string | undefined
-}): RequestLine {
+export function requestLine(request: { method?: string | undefined; url?: string | undefined }) {
   const { method = '', url = '' } = request
   return { method, path: url.replace(/\?.*/s, '') }
 }

@@ -105,22 +105,18 @@ async function readDelta(file: string, to: Target, maxBytes: number) {
 }
 
 /** A delta must be undamaged and lead to the file; it is decoded where this Node can. */
-async function isRight(
-  bytes: Buffer,
-  dictionary: Buffer,
-  { target, digest, place, plain }: Target
-): Promise<boolean> {
+async function isRight(bytes: Buffer, hash: Buffer, { target, digest, place, plain }: Target) {
   const { file, size } = target
-  if (!isSealedDelta(bytes, dictionary, digest)) return false
+  if (!isSealedDelta(bytes, hash, digest)) return false
   if (!(await canMakeDeltas())) return true
   const key = versionKey(basename(file))
   const versions = plain
-    ? [basename(withFingerprint(plain, digestOfHash(dictionary)))]
+    ? [basename(withFingerprint(plain, digestOfHash(hash)))]
     : (await namesIn(dirname(file))).filter(name => key !== undefined && versionKey(name) === key)
   for (const version of versions) {
     const old = await readInPlace(place, join(dirname(file), version), MAX_DELTA_BYTES)
     if (typeof old !== 'object') continue
-    const isDictionary = createHash('sha256').update(old.bytes).digest().equals(dictionary)
+    const isDictionary = createHash('sha256').update(old.bytes).digest().equals(hash)
     if (isDictionary) return leadsTo(bytes, old.bytes, digest, size)
   }
   return false

@@ -26,7 +26,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { sum } from '../../publishing/building/publish.ts'
-import type { DeltaWriter, NewNames } from '../../runtime/app/extra.ts'
+import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
 import {
   groupBy,
   listPublished,
@@ -55,12 +55,7 @@ const MAX_DELTAS = 3
 /** A larger delta is not worth a file, nor another copy in shared caches. */
 const MAX_RATIO = 0.5
 
-/** @param before lists the targets of the previous manifest */
-export function deltaWriter(
-  settings: Settings,
-  before: ReadonlyMap<string, { readonly target: string }>,
-  unsaved: NewNames
-): DeltaWriter {
+export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) => {
   const published = once(() => listPublished(settings))
   let isWritable: boolean | undefined
   const sizes: DeltaSizes[] = []
@@ -97,11 +92,7 @@ export function deltaWriter(
 }
 
 /** Removes damaged deltas, and brings those of files up to date with an earlier build. @throws as `openDirectory` */
-export async function writerAgainst(
-  against: string | undefined,
-  served: BuiltDirectory,
-  unsaved: NewNames
-) {
+export async function writerAgainst(served: BuiltDirectory, unsaved: NewNames, against?: string) {
   const none = { path: served.path, place: served.place, files: new Set<string>() }
   const older = against === undefined ? none : await openDirectory(against)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
@@ -113,11 +104,7 @@ export async function writerAgainst(
         ? undefined
         : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) },
 
-    async write({
-      path,
-      bytes,
-      smallest
-    }: { path: string } & Pick<DeltaTarget, 'bytes' | 'smallest'>) {
+    async write(path: string, { bytes, smallest }: Pick<DeltaTarget, 'bytes' | 'smallest'>) {
       const file = join(served.path, path)
       const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
       // A file that both builds have got its deltas when it was new.

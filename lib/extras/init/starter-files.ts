@@ -7,13 +7,8 @@ import { reasonOf } from '../../runtime/errors.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
 
 /** @param stem is that of the stylesheet and the script @param taken are names that no file may have */
-export function assetsOf(
-  app: string,
-  stem: string,
-  taken: ReadonlySet<string>,
-  isTailwind: boolean
-): Readonly<Record<string, string | Buffer>> {
-  const all = { ...ASSETS, ...(isTailwind ? TAILWIND_STYLES : STYLES) }
+export function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, tailwind: boolean) {
+  const all = { ...ASSETS, ...(tailwind ? TAILWIND_STYLES : STYLES) }
   const files = Object.entries(all).flatMap(([given, content]) => {
     const path = given.replace(/\bapp(?=\.\w+$)/, () => stem)
     const isTaken = taken.has(path.replace(/^[^/]+\//, '').replace(/\.pcss$/, '.css'))

@@ -249,13 +249,10 @@ function code(label: string, content: Value): Html {
 }
 
 /** Lines are numbered; the numbers are not part of the text. */
-function section(
-  label: string,
-  { file, text, omitted }: NonNullable<ReturnType<typeof shownText>>
-): Html {
+function section(name: string, { file, text, omitted }: NonNullable<ReturnType<typeof shownText>>) {
   const lines = each('span', text.replace(/\n$/, '').split(/(?<=\n)/))
-  const heading = file === undefined ? label : html`${label} <code>${file}</code>`
-  const shown = code(label, element('code', lines))
+  const heading = file === undefined ? name : html`${name} <code>${file}</code>`
+  const shown = code(name, element('code', lines))
   const parts = [element('h3', heading), omitted && note(omitted), shown]
   return element('section', parts, { class: 'code' })
 }

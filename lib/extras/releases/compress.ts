@@ -124,14 +124,14 @@ export async function compress(directory: string, options: CompressOptions = {})
   const copies: Copied[] = []
   let [bytes, done] = [0, 0]
   const deltas = await withUnsaved(async unsaved => {
-    const writer = await writerAgainst(against, served, unsaved)
+    const writer = await writerAgainst(served, unsaved, against)
     const compressOne = async (path: string): Promise<void> => {
       const result = await compressFile(served.place, path, unsaved)
       if (result === 'too-large') tooLarge.push(path)
       else if (result) {
         bytes += result.bytes.length
         copies.push(...result.copies)
-        await writer.write({ ...result, path })
+        await writer.write(path, result)
       }
       onProgress?.({ done: ++done, total: candidates.length, path })
     }

@@ -19,12 +19,8 @@ import type { VerifyReport } from './verify.ts'
  * @example
  * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
-export async function keep(
-  older: string,
-  newer: string,
-  options: KeepOptions = {}
-): Promise<KeepReport> {
-  return (await import('./keep.ts')).keep(older, newer, options)
+export function keep(older: string, newer: string, options?: KeepOptions): Promise<KeepReport> {
+  return import('./keep.ts').then(room => room.keep(older, newer, options))
 }
 
 /**
@@ -36,11 +32,8 @@ export async function keep(
  * @example
  * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
-export async function cleanKept(
-  directory: string,
-  options: CleanKeptOptions = {}
-): Promise<CleanReport> {
-  return (await import('./clean.ts')).cleanKept(directory, options)
+export function cleanKept(directory: string, options?: CleanKeptOptions): Promise<CleanReport> {
+  return import('./clean.ts').then(room => room.cleanKept(directory, options))
 }
 
 /**
@@ -54,11 +47,8 @@ export async function cleanKept(
  * @example
  * const { codings } = await compress('dist')
  */
-export async function compress(
-  directory: string,
-  options: CompressOptions = {}
-): Promise<CompressReport> {
-  return (await import('./compress.ts')).compress(directory, options)
+export function compress(directory: string, options?: CompressOptions): Promise<CompressReport> {
+  return import('./compress.ts').then(room => room.compress(directory, options))
 }
 
 /**
@@ -71,11 +61,8 @@ export async function compress(
  * @example
  * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
  */
-export async function clean(
-  options: KoaAssetsOptions = {},
-  cleanOptions: CleanOptions = {}
-): Promise<CleanReport> {
-  return (await import('./clean.ts')).clean(settleForPrecompile(options), cleanOptions)
+export function clean(options?: KoaAssetsOptions, limits?: CleanOptions): Promise<CleanReport> {
+  return import('./clean.ts').then(room => room.clean(settleForPrecompile(options), limits))
 }
 
 /**
@@ -88,8 +75,8 @@ export async function clean(
  * const { problems } = await verify({ root: import.meta.dirname })
  * for (const { path, message } of problems) console.error(path, message)
  */
-export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
-  return (await import('./verify.ts')).verify(settleForPrecompile(options))
+export function verify(options?: KoaAssetsOptions): Promise<VerifyReport> {
+  return import('./verify.ts').then(room => room.verify(settleForPrecompile(options)))
 }
 
 /**
@@ -103,6 +90,6 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
  * @example
  * const { problems } = await verifyCopies('dist')
  */
-export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  return (await import('./copies.ts')).verifyCopies(directory)
+export function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
+  return import('./copies.ts').then(room => room.verifyCopies(directory))
 }

@@ -27,11 +27,7 @@ export async function printOverview(
   printed.add(block)
 }
 
-export function overview(
-  settings: Project,
-  environment: string,
-  states: ReadonlyMap<string, string> = new Map()
-): string {
+export function overview(settings: Project, env: string, states?: ReadonlyMap<string, string>) {
   const { root, apps, mounts, serve, servesPublic, live, base, prefix } = settings
   const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
   const shown = (path: string) => printable(pathFrom(root, path) || '.')
@@ -43,7 +39,7 @@ export function overview(
     return { path: app.urlPrefix, from: from || 'no source directory exists' }
   })
   const ofMounts = mounts.map(({ urlPath, dir, isServed }) => {
-    const state = states.get(urlPath)
+    const state = states?.get(urlPath)
     if (!isServed) return { path: urlPath, from: state ?? 'another server' }
     const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
     return { path: urlPath, from: state === undefined ? from : `${from}; ${state}` }
@@ -55,7 +51,7 @@ export function overview(
   const rest = servesPublic ? `everything in ${publicDir}` : 'nothing else'
   const task = servesPublic ? `serve ${publicDir}` : 'do so'
   return [
-    `koa-fresh-assets: ${environment}, in ${printable(root)}`,
+    `koa-fresh-assets: ${env}, in ${printable(root)}`,
     ...places.map(({ from }, at) => `  ${paths[at]?.padEnd(width)}  ${from}`),
     serve
       ? `  This process serves ${places.length > 0 ? 'them, and ' : ''}${rest}.`

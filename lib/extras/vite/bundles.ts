@@ -1,6 +1,6 @@
 // Joins the builds and the dev servers of all mounts, and finds their entries by name.
 import { inspect } from 'node:util'
-import { AssetError, reasonOf } from '../../runtime/errors.ts'
+import { AssetError, reasonOf, type Warn } from '../../runtime/errors.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { once } from '../../runtime/concurrency.ts'
 import type { PageDependency, Running, Project } from '../../runtime/app/extra.ts'
@@ -25,7 +25,7 @@ interface Mount {
 }
 
 /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
-export function startBundles(project: Project, warn: (message: string) => void): Running {
+export function startBundles(project: Project, warn: Warn): Running {
   const isAsked = project.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
   return isAsked ? new Bundles(project, warn) : { helpers: helpersOf(findNone, () => []) }
 }
@@ -42,9 +42,9 @@ class Bundles implements Running, MountAssets {
   readonly responderAt: Running['responderAt']
   readonly #env: string
   readonly #mounts: readonly Mount[]
-  readonly #warn: (message: string) => void
+  readonly #warn: Warn
 
-  constructor(project: Project, warn: (message: string) => void) {
+  constructor(project: Project, warn: Warn) {
     const { env, publicApp, host = '', base, mounts, extras } = project
     this.#env = env
     this.#warn = warn
@@ -196,12 +196,8 @@ export function bundlesIn(running: readonly Running[]): Bundles | undefined {
 }
 
 /** Finds what pages can name beside own assets, now or, without `running`, by the last build; undefined for nothing. */
-export async function namesInMounts(
-  project: Project,
-  warn: (message: string) => void,
-  running: readonly Running[] = [startBundles(project, warn)]
-) {
-  const bundles = bundlesIn(running)
+export async function namesInMounts(project: Project, warn: Warn, running?: readonly Running[]) {
+  const bundles = bundlesIn(running ?? [startBundles(project, warn)])
   await bundles?.load()
   return bundles?.known()
 }

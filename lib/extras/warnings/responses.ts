@@ -23,7 +23,7 @@ export function report(ctx: Context, state: RequestState, settings: HttpCacheSet
     // The response that a 304 confirms has reported what the 304 could.
     if (ctx.res.statusCode === 304) return
     if (!isDecided) reportUncompared(ctx, state, settings)
-    reportSharing(ctx, state, settings, use)
+    reportShared(ctx, state, settings, use)
   })
 }
 
@@ -69,12 +69,12 @@ function reportUncompared(ctx: Context, state: RequestState, settings: HttpCache
 }
 
 /** A shared cache must not store what is for one visitor; only now is it known what middleware in front has added. */
-function reportSharing(
+function reportShared(
   ctx: Context,
   state: RequestState,
   settings: HttpCacheSettings,
-  use: string | undefined
-): void {
+  use?: string
+) {
   const { res } = ctx
   const fields = res.getHeaderNames().map(name => [name, String(res.getHeader(name))] as const)
   const shared = fields.filter(([name, value]) => isShared(name, value))

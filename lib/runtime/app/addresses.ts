@@ -58,12 +58,7 @@ function ownAddresses(app: AppSettings, parts: Parts): Addresses {
 }
 
 /** A name that begins with the path of another app is that app's, as its URL is. */
-function withOwners(
-  app: AppSettings,
-  own: Addresses,
-  settings: Settings,
-  all: OwnAddresses
-): Addresses {
+function withOwners(app: AppSettings, own: Addresses, settings: Settings, all: OwnAddresses) {
   const at = (given: string) => {
     const owner = ownerOf(settings, app, given)
     return { name: owner.name, addresses: all.get(owner.app) ?? own }
@@ -79,7 +74,7 @@ function withOwners(
       const { name, addresses } = at(given)
       return addresses.resolve(name)
     }
-  }
+  } satisfies Addresses
 }
 
 function refuseName(_: AppSettings, name: string): never {
@@ -112,11 +107,7 @@ function plainNames(
 }
 
 /** Adds the addresses of the modules that bare specifiers resolve to, and of their importers. */
-function withImports(
-  plain: Addresses,
-  app: AppSettings,
-  known: () => readonly KnownImports[]
-): Addresses {
+function withImports(plain: Addresses, app: AppSettings, known: () => readonly KnownImports[]) {
   const pathOf = (name: string) => encodePath(assetPath(app, name))
   const nameAt = (path: string) => decodeURIComponent(path).slice(app.urlPrefix.length + 1)
   return {
@@ -129,7 +120,7 @@ function withImports(
       return links && { path, target: path, imports: links.map(pathOf) }
     },
     bareImports: () => known().flatMap(({ names }) => [...names])
-  }
+  } satisfies Addresses
 }
 
 function inManifest(app: AppSettings, parts: Parts): Addresses {

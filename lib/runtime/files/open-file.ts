@@ -133,12 +133,8 @@ function reading(read: Read) {
 }
 
 /** @returns the number of bytes read */
-export function readInto(
-  bytes: Buffer,
-  { path, fd }: Pick<OpenFile, 'path' | 'fd'>,
-  position: number
-): Promise<number> {
-  return promised(done => readOf(path)(fd, bytes, 0, bytes.length, position, done))
+export function readInto(bytes: Buffer, { path, fd }: Pick<OpenFile, 'path' | 'fd'>, at: number) {
+  return promised<number>(done => readOf(path)(fd, bytes, 0, bytes.length, at, done))
 }
 
 const MAX_ATTEMPTS = 5

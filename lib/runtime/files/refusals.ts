@@ -35,11 +35,7 @@ export function tellRefusals(log: (message: string) => void): void {
 }
 
 /** @returns whether the system did what was asked */
-export async function unlessRefused(
-  call: RefusableCall,
-  path: string,
-  ask: () => Promise<void> | void
-): Promise<boolean> {
+export async function unlessRefused(call: RefusableCall, path: string, ask: () => unknown) {
   try {
     await ask()
     return true

@@ -294,12 +294,8 @@ function cacheControl(this: WithState, ...directives: readonly CacheDirective[])
   write(this, 'cacheControl', cacheControlFields(directives))
 }
 
-function expires(
-  this: WithState,
-  lifetime: Lifetime | Date,
-  ...directives: readonly CacheDirective[]
-): void {
-  write(this, 'expires', expiryFields(lifetime, directives, Date.now()))
+function expires(this: WithState, lifetime: Lifetime | Date, ...rest: readonly CacheDirective[]) {
+  write(this, 'expires', expiryFields(lifetime, rest, Date.now()))
 }
 
 /** koa-cache-control in front then finds a function in place of directives, and leaves the fields alone. */

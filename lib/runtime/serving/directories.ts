@@ -24,6 +24,11 @@ import type { CrossOrigin } from './variant.ts'
 
 const MAX_ROOTS = 100
 
+interface Parts extends Pick<Directory, 'isOrdinary'> {
+  readonly isHashed: IsHashed
+  readonly sender?: Sender | undefined
+}
+
 export class Directories {
   readonly public: ServedFiles
   readonly #settings: Settings
@@ -31,17 +36,7 @@ export class Directories {
   readonly #roots = new Map<string, ServedFiles>()
   readonly #mounts: ReadonlyMap<MountSettings, ServedFiles>
 
-  constructor(
-    settings: Settings,
-    {
-      isOrdinary,
-      isHashed,
-      sender
-    }: Pick<Directory, 'isOrdinary'> & {
-      readonly isHashed: IsHashed
-      readonly sender?: Sender | undefined
-    }
-  ) {
+  constructor(settings: Settings, { isOrdinary, isHashed, sender }: Parts) {
     const { mounts } = settings
     const memory = makeMemory(settings.memory)
     this.#settings = settings

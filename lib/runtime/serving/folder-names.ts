@@ -101,16 +101,13 @@ const listings = new LRUCache<string, Listing>({
 
 // The one memory of copies, deltas and spellings; undefined if the names beside a file are not known. For so many
 // milliseconds the folder is not asked for its stamp again, unless the file is new.
-export function namesAround(
-  file: string,
-  trust: number,
-  { ctimeNs }: Pick<Stamp, 'ctimeNs'> = { ctimeNs: 0n }
-): Promise<FolderNames | undefined> | FolderNames | undefined {
+export function namesAround(file: string, trust: number, stamp?: Pick<Stamp, 'ctimeNs'>) {
   const folder = dirname(file)
   const known = listings.get(folder)
   // A list without the file itself is older than it, as after a folder was renamed into place.
   const isOlder = known?.names?.has(composed(basename(file))) === false
-  const isNew = !known || isOlder || Number(ctimeNs / 1_000_000n) > known.seenAt - WRITTEN_MS
+  const changedAt = Number((stamp?.ctimeNs ?? 0n) / 1_000_000n)
+  const isNew = !known || isOlder || changedAt > known.seenAt - WRITTEN_MS
   return isNew || Date.now() >= known.seenAt + trust ? look(folder, known) : known.names
 }
 

@@ -31,9 +31,7 @@ export function manifestFile(at: Pick<CommonSettings, 'publicDir' | 'prefix'>): 
 }
 
 /** The apps are sorted, so identical ones give an identical manifest. */
-export function manifestApps(
-  apps: readonly { readonly name: string; readonly path: string }[]
-): ManifestApps {
+export function manifestApps(apps: readonly { readonly name: string; readonly path: string }[]) {
   const sorted = apps.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return Object.fromEntries(sorted.map(({ name, path }) => [name, { path }]))
 }
@@ -121,17 +119,12 @@ const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
 type SourcePlace = readonly [shown: string, real: string | undefined]
 
 /** Compares real paths: files that a link leads to are served as well. */
-function exposed(
-  real: string,
-  isPackage: boolean,
-  realRoot: string,
-  sources: readonly SourcePlace[]
-): string | undefined {
-  if (isInside(real, realRoot)) return "is the project's root, or contains it"
+function exposed(real: string, isPackage: boolean, root: string, sources: readonly SourcePlace[]) {
+  if (isInside(real, root)) return "is the project's root, or contains it"
   if (PACKAGES.test(real)) return 'contains all installed packages'
   // Anybody can read an installed package, unless it is the project.
   const [installed] = INSTALLED.exec(real) ?? []
-  const isPublished = installed !== undefined && !isInside(installed, realRoot)
+  const isPublished = installed !== undefined && !isInside(installed, root)
   if (isPackage && !isPublished) return 'contains a package.json'
   for (const [shown, source] of sources) {
     if (source === undefined) continue

@@ -215,10 +215,7 @@ export function makeWeigh(warn: (message: string) => void): Weigh {
 }
 
 /** Returns the keys and everything reached from them, each after its own imports. */
-export function importOrder(
-  keys: readonly string[],
-  importsOf: (key: string) => readonly string[]
-): Set<string> {
+export function importOrder(keys: readonly string[], nextOf: (key: string) => readonly string[]) {
   const entered = new Set<string>()
   const left = new Set<string>()
   // The stack is explicit, as a chain of imports may be longer than the call stack.
@@ -230,7 +227,7 @@ export function importOrder(
       continue
     }
     entered.add(key)
-    for (const each of importsOf(key).toReversed()) if (!entered.has(each)) stack.push(each)
+    for (const each of nextOf(key).toReversed()) if (!entered.has(each)) stack.push(each)
   }
   return left
 }

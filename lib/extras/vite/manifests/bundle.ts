@@ -151,10 +151,7 @@ const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
 // Returns the files with a hash of their content in the name, after the stem or, if it is undefined, at the end. In
 // doubt a file has none: one that is wrongly taken for hashed is stale in browsers for a year, the other is revalidated.
-export function hashedAmong(
-  stems: Iterable<readonly [file: string, stem: string | undefined]>,
-  hash: RegExp
-): Set<string> {
+export function hashedAmong(stems: Iterable<readonly [string, string | undefined]>, hash: RegExp) {
   const files = new Set<string>()
   const bySuffix = new Map<string, Set<string>>()
   for (const [file, stem] of stems) {
