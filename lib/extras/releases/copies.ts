@@ -3,12 +3,7 @@ import { basename, join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { digestOfFile } from '../../runtime/files/digest.ts'
-import {
-  CODINGS,
-  compareFile,
-  withoutCodingExtension,
-  type Coding
-} from '../../runtime/files/codings.ts'
+import { CODINGS, compareFile, withoutCodingExtension } from '../../runtime/files/codings.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
@@ -125,7 +120,7 @@ interface Checked {
   readonly isUnread?: boolean
 }
 
-async function compareCopies(top: string, path: string, codings: readonly Coding[]) {
+async function compareCopies(top: string, path: string, codings: typeof CODINGS) {
   const file = join(top, path)
   const stats = codings.length > 0 ? await statOf(file) : undefined
   if (!stats) return []

@@ -6,12 +6,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { rawPath } from '../../runtime/serving/request.ts'
 import { appOfPage } from '../../runtime/settings/apps.ts'
 import { splitArguments } from '../../runtime/views/asset-url.ts'
-import {
-  HELPERS,
-  linksTo,
-  type NamesThenPreloadOptions,
-  type PreloadOptions
-} from './preload-links.ts'
+import { HELPERS, linksTo, type NamesThenPreloadOptions } from './preload-links.ts'
 import { makeSendFile, requireContext, type SendFile } from './send-file.ts'
 
 export interface RouteMethods {
@@ -74,7 +69,7 @@ function makePreload(pipeline: Pipeline): Preload {
   return function preload(...args) {
     requireContext('preload', this)
     const { assets, req, res } = this
-    const { names, options } = splitArguments<PreloadOptions>('preload', args)
+    const { names, options } = splitArguments('preload', args)
     const { settings } = pipeline
     const app = appOfPage(settings, rawPath(req.url ?? '')) ?? settings.publicApp
     const { loadedFor } = pipeline.addressesOf(app)

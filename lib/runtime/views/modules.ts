@@ -1,13 +1,6 @@
 // Finds the modules that a page loads for an entry, and writes the import map from their plain URLs to the published ones.
 import type { AssetName } from './asset-names.ts'
-import {
-  assetName,
-  MAX_LISTS,
-  type AppAssets,
-  type AppView,
-  type Located,
-  type Weigh
-} from './asset-url.ts'
+import { assetName, MAX_LISTS, type AppAssets, type AppView, type Located } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
@@ -200,7 +193,7 @@ function modulesFrom(
 const HEAVY = 20 * 1024
 
 /** Warns once, by the largest page, that the part of a page that loads its modules is heavy. */
-export function makeWeigh(warn: (message: string) => void): Weigh {
+export function makeWeigh(warn: (message: string) => void): AppView['weigh'] {
   const heaviest = { map: 0, links: 0 }
   let isTold = false
   return (part, bytes) => {

@@ -1,14 +1,6 @@
 // Reads esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../../runtime/check-options.ts'
-import {
-  bundleOf,
-  fileBelow,
-  HASHES,
-  stemOf,
-  type Bundle,
-  type Chunk,
-  type Json
-} from './bundle.ts'
+import { bundleOf, fileBelow, HASHES, stemOf, type Chunk, type Json } from './bundle.ts'
 
 interface Output extends Chunk {
   readonly entryPoint: string | undefined
@@ -16,7 +8,7 @@ interface Output extends Chunk {
 }
 
 /** @param dir is the mount's directory, to which the build was written */
-export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | undefined {
+export function readEsbuild({ outputs: given }: Json, dir: string) {
   if (!isRecord(given)) return undefined
   const base = baseOf(Object.keys(given), dir)
   const outputs = new Map(

@@ -9,7 +9,6 @@ import {
   loadedAs,
   loadedWith,
   stemOf,
-  type Bundle,
   type Chunk,
   type Chunks,
   type Json,
@@ -21,7 +20,7 @@ import {
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
 
-export function readVite(manifest: Json): Bundle | undefined {
+export function readVite(manifest: Json) {
   const given = Object.entries(manifest).flatMap(([key, value]) =>
     isRecord(value) && typeof value['file'] === 'string' ? [[key, value] as const] : []
   )

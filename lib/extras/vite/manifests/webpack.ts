@@ -10,14 +10,13 @@ import {
   loadedAs,
   namedBy,
   withoutQuery,
-  type Bundle,
   type Json,
   type LoadedFile,
   type Loads
 } from './bundle.ts'
 
 /** @param urlPath is that of the mount, with the base, which plugins may put before the files */
-export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
+export function readWebpack(manifest: Json, urlPath: string) {
   const { entrypoints, namedChunkGroups: groups } = manifest
   if (!isRecord(entrypoints)) return undefined
   const below = (path: string) =>
