@@ -15,17 +15,10 @@ import { pathFrom } from '../../runtime/files/paths.ts'
 import type { Boundary } from '../../runtime/files/containment.ts'
 import { splitDelta } from './delta-format.ts'
 
-export interface BuiltDirectory {
-  /** The real path. */
-  readonly path: string
-  /** The boundary: nothing is read or written through a symbolic link. */
-  readonly place: Boundary
-  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
-  readonly files: ReadonlySet<string>
-}
+export type BuiltDirectory = Awaited<ReturnType<typeof openDirectory>>
 
 /** @throws TypeError for anything but a path; AssetError for what is missing, a file, a project, or empty */
-export async function openDirectory(given: string): Promise<BuiltDirectory> {
+export async function openDirectory(given: string) {
   if (!isText(given)) throw optionError('directory', 'the path of a directory', given)
   const path = await realpathOf(resolve(given))
   const stats = path === undefined ? undefined : await statOf(path)
@@ -37,9 +30,11 @@ export async function openDirectory(given: string): Promise<BuiltDirectory> {
       `${given} contains a package.json, so it is not served: name the directory that a build wrote, such as dist`
     )
   }
-  const files = new Set(await requestableFiles(path))
+  const files: ReadonlySet<string> = new Set(await requestableFiles(path))
   if (files.size === 0) throw unusable(`${given} contains no file to serve: build it first`)
-  return { path, place: { root: path, dir: path, symlinks: 'deny' }, files }
+  // Nothing is read or written through a symbolic link.
+  const place: Boundary = { root: path, dir: path, symlinks: 'deny' }
+  return { path, place, files }
 }
 
 function unusable(message: string): AssetError {

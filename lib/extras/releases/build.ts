@@ -9,7 +9,6 @@ import { withUnsaved } from '../../publishing/writing/unsaved.ts'
 import { splitDelta, versionKey } from '../deltas/delta-format.ts'
 import type { BuiltDirectory } from '../deltas/directory.ts'
 import { keptListIn, readKept, writtenKept, type KeptFiles } from '../vite/kept-files.ts'
-import type { Bundle } from '../vite/manifests/bundle.ts'
 import { readBundle } from '../vite/manifests/read-bundle.ts'
 
 const USUAL = [
@@ -18,9 +17,7 @@ const USUAL = [
 ]
 
 /** The manifest in a build names these. */
-export interface BuildFiles extends Pick<Bundle, 'paths' | 'hashed'> {
-  readonly manifest: string
-}
+export type BuildFiles = Awaited<ReturnType<typeof readBuild>>
 
 /** @param other a path that the directory may have had when it was built: esbuild's paths start with its name */
 export async function readBuild({ path, files }: BuiltDirectory, name?: string, other = path) {
@@ -53,15 +50,11 @@ export const keptIn = async ({ path }: BuiltDirectory) =>
   readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
 
 /** A server that has already read the manifest reads both again when the manifest has changed. */
-export async function writeKept(
-  { path, place }: BuiltDirectory,
-  kept: KeptFiles,
-  manifest: string
-) {
+export async function writeKept({ path, place }: BuiltDirectory, all: KeptFiles, manifest: string) {
   const file = keptListIn(path)
   const existing = (await readSnapshot(file))?.bytes
-  if (kept.size === 0) return existing && removeInPlace(place, file)
-  const bytes = writtenKept(kept)
+  if (all.size === 0) return existing && removeInPlace(place, file)
+  const bytes = writtenKept(all)
   if (existing?.equals(bytes)) return
   await withUnsaved(async unsaved => {
     const list = await prepareReplacement(file, bytes, { place, unsaved })

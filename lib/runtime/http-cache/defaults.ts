@@ -30,22 +30,18 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   for (const field of [...defaults.vary, ...negotiatedFields(ctx.request)]) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
   const { known } = state
-  if (known === undefined || !dependsOnMore(ctx, state, defaults, known)) return
+  if (known === undefined || !dependsOnMore(ctx, state, defaults.personal.sharesCookies, known))
+    return
   state.removeValidators()
   state.reason += '; it depends on more since ctx.fresh, so it has no ETag'
 }
 
 // A page that came to depend on something after `ctx.fresh` has no validators: they do not name it, and a 304, which
 // replaces the stored fields (RFC 9111 section 3.2), would not know that the page is for one visitor.
-function dependsOnMore(
-  ctx: Context,
-  state: RequestState,
-  { personal: { sharesCookies } }: Defaults,
-  known: Dependencies
-): boolean {
+function dependsOnMore(ctx: Context, state: RequestState, shares: boolean, known: Dependencies) {
   const now = dependenciesOf(ctx)
-  const isKnownPersonal = known.cookie && !sharesCookies
-  if (now.cookie && !sharesCookies && !isKnownPersonal) return true
+  const isKnownPersonal = known.cookie && !shares
+  if (now.cookie && !shares && !isKnownPersonal) return true
   if ((now.nonce && !known.nonce) || now.negotiated > known.negotiated) return true
   return hasStream(ctx, state) && !isKnownPersonal
 }

@@ -3,14 +3,9 @@ import type { BaseRequest, Context } from 'koa'
 import { policiesWithNonce } from '../http/fields.ts'
 
 /** A route has read or written these so far. */
-export interface Dependencies {
-  readonly cookie: boolean
-  readonly nonce: boolean
-  /** The number of negotiated fields. */
-  readonly negotiated: number
-}
+export type Dependencies = ReturnType<typeof dependenciesOf>
 
-export function dependenciesOf(ctx: Context): Dependencies {
+export function dependenciesOf(ctx: Context) {
   return {
     cookie: cookieUse(ctx) !== undefined,
     nonce: policiesWithNonce(ctx.res).length > 0,

@@ -111,16 +111,8 @@ function isFieldName(value: unknown): boolean {
   return isText(value) && TOKEN.test(value)
 }
 
-export interface Defaults {
-  /** They are made for each response, because `Expires` depends on the clock. */
-  readonly at: (now: number) => CachingFields
-  /** A response to one visitor gets these: no shared cache stores it, and the browser asks before it shows it again. */
-  readonly personal: CachingFields
-  readonly credentials: readonly string[]
-  readonly vary: readonly string[]
-}
-
 export type HttpCacheSettings = ReturnType<typeof settle>
+export type Defaults = NonNullable<HttpCacheSettings['defaults']>
 
 /** Development is where the environment variable `NODE_ENV` is `development`, empty or not set. */
 export function isDevelopment(): boolean {
@@ -155,7 +147,9 @@ function settleDefaults({ cacheControl, expires, credentials: named = [] }: KoaH
   // An HTTP/1.0 cache obeys Expires and ignores `private`. No visitor's own cache reads targeted directives.
   const value = personalCacheControl(last?.name === 'Cache-Control' ? last.value : '')
   return Object.freeze({
+    /** `Expires` depends on the clock. */
     at: seconds === undefined ? () => first : at,
+    /** No shared cache stores a response to one visitor, and the browser asks before it shows it again. */
     personal: { ...first, fields: [{ name: 'Cache-Control', value }] },
     credentials,
     vary: named === false ? [] : credentials
