@@ -21,7 +21,6 @@ export interface ExpectationOf<Value> extends Expectation {
   readonly holds: (value: unknown) => value is Value
 }
 
-/** The check of an option, and its value if it is not set. */
 export interface Option<Value, Situation> extends Expectation {
   readonly default: (situation: Situation) => Value
 }
@@ -39,7 +38,6 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('\0')
 }
 
-/** Neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -127,7 +125,6 @@ export function joinLayers<Layer extends object>(table: Expectations, layers: re
   return joined as Partial<Layer>
 }
 
-/** The options that have a default, frozen. */
 export function settleTable<Table extends Expectations>(
   options: Table,
   given: { readonly [Name in keyof Table]?: unknown } = {},

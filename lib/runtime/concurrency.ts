@@ -73,7 +73,6 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Calls `make` once for each key. */
 export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return key => {

@@ -21,7 +21,6 @@ const SEAL_MAGIC = Buffer.from('502a4d1820000000', 'hex')
 /** The length of the seal at the end of the file, which is not sent. */
 export const SEAL_BYTES = SEAL_MAGIC.length + HASH_BYTES
 
-/** The delta from the bytes with a digest has the extension `.<digest>.dcz`. */
 export function deltaExtension(digest: string): `.${string}` {
   return `.${digest}.dcz`
 }
@@ -52,7 +51,6 @@ function sha256Of(...parts: readonly (Uint8Array | string)[]): Buffer {
   return sum.digest()
 }
 
-/** Returns the SHA-256 of the dictionary that a delta's file names. */
 export function dictionaryIn(file: Buffer): Buffer {
   return file.subarray(MAGIC.length, HEADER_BYTES)
 }

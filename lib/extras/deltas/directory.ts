@@ -51,7 +51,6 @@ export async function requestableFiles(top: string): Promise<readonly string[]> 
   return files.toSorted()
 }
 
-/** Lists files relative to the directory, with slashes; no link is followed. */
 async function filesBelow(
   top: string,
   isWanted = (_path: string) => true,

@@ -130,7 +130,6 @@ async function sortedBy<T extends { readonly file: string }>(
   return (await Promise.all(ranked)).toSorted((a, b) => a.rank - b.rank).map(({ file }) => file)
 }
 
-/** A file that deltas lead to. */
 interface DeltaTarget {
   readonly file: string
   readonly bytes: Uint8Array
@@ -208,7 +207,6 @@ export async function faultOfDelta(file: string, target: string, versions?: read
 const NO_EARLIER =
   'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
 
-/** @returns the deltas that stay, those without a fault */
 async function removeFaulty(
   deltas: readonly PublishedFile[],
   target: string,

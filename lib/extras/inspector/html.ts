@@ -67,10 +67,8 @@ export function layout(title: string, json: string, main: Value): string {
 export const link = (href: string, text: string, attributes: Attributes = {}) =>
   element('a', text, { href, ...attributes })
 
-/** Leads to the page about an asset, or about any other path. @param path is encoded */
 export const assetLink = (path: string) => link(`asset?path=${encodeURIComponent(path)}`, path)
 
-/** Shows the source of an image. @param path is encoded */
 export function image(path: string, attributes: Attributes): Html {
   return new Html(openTag('img', { src: `image?path=${encodeURIComponent(path)}`, ...attributes }))
 }

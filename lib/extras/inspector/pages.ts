@@ -87,7 +87,6 @@ export function inspectorPages(pipeline: Pipeline): Pages {
   }
 }
 
-/** Waits for a moment until assets are known. */
 async function lookAround(ctx: Context, survey: Survey): Promise<void> {
   await survey.pipeline.refresh()
   await survey.list()

@@ -11,7 +11,6 @@ export interface NameOptions {
   views?: string | readonly string[] | undefined
 }
 
-/** Names are written as types into this file. */
 export const typesFile = ({ root }: { readonly root: string }) => join(root, 'assets.d.ts')
 
 export const NAMES = {

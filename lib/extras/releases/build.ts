@@ -16,7 +16,6 @@ const USUAL = [
   ...['assets-manifest.json', 'manifest.json']
 ]
 
-/** The manifest in a build names these. */
 export type BuildFiles = Awaited<ReturnType<typeof readBuild>>
 
 /** @param other a path that the directory may have had when it was built: esbuild's paths start with its name */

@@ -180,7 +180,6 @@ export async function cleanKept(directory: string, options: CleanKeptOptions = {
   return { removed, bytes, kept: left.size, dryRun }
 }
 
-/** Returns the times at which builds were replaced that neither limit keeps. */
 export function outdatedBuilds(limits: Limits, kept: Iterable<readonly [string, KeptFile]>) {
   const times = Array.from(kept, ([, { replaced }]) => [replaced, replaced] as const)
   return outdatedAmong(limits, new Map(times))

@@ -33,7 +33,6 @@ export interface CompressProgress {
   readonly path: string
 }
 
-/** The options that `keep` has as well. */
 export interface CopyOptions {
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
   /** Aborting it rejects with its reason. Copies that were finished stay. */
@@ -55,7 +54,6 @@ export interface CompressOptions extends CopyOptions {
   readonly against?: string | undefined
 }
 
-/** The copies in one coding. */
 export interface CodingReport {
   /** `br`, `zstd` or `gzip`. */
   readonly coding: string

@@ -14,7 +14,6 @@ import { groupBy, openDirectory, type BuiltDirectory } from '../deltas/directory
 import { keptListIn } from '../vite/kept-files.ts'
 import { findBuild, keptIn, requireList, type BuildFiles } from './build.ts'
 
-/** The checked copies, and what is wrong. */
 export interface CheckedCopies {
   /** The number of compressed copies and other representations. */
   readonly copies: number

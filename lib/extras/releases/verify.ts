@@ -73,7 +73,6 @@ async function verifyBelow(
   return { ...found, problems: found.problems.map(at) }
 }
 
-/** Compares the files in `public` with the manifest. */
 async function verifyAssets(settings: Project) {
   const { assets } = await readNames(manifestFile(settings))
   const intact = new Set<string>()

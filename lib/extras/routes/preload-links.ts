@@ -50,7 +50,6 @@ export type NamesThenPreloadOptions = NamesThen<'preload', PreloadOptions>
 
 export interface PreloadHelpers extends ReturnType<typeof preloadHelpers> {}
 
-/** These helpers are the same for every page. */
 export const HELPERS: Helpers = {
   isPerPage: false,
   shared: {},

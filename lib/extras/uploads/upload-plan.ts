@@ -70,10 +70,8 @@ async function planUploads(given: Project) {
   return { release: digestOf(JSON.stringify(files)), files, problems }
 }
 
-/** Files that never change at their URLs come first. */
 const rank = (file: { cacheControl: string }) => (/\bimmutable\b/.test(file.cacheControl) ? 0 : 1)
 
-/** Returns the encoded paths of assets that are in pages. */
 async function ownPaths(project: Project): Promise<readonly string[]> {
   if (project.apps.length === 0) return []
   const { assets } = await readNames(manifestFile(project))

@@ -107,7 +107,6 @@ export class MountedBuild {
 
 type Facts = Pick<Located, 'integrity' | 'imageSize'>
 
-/** @param builtAt when the manifest was written, in milliseconds since 1970 */
 function sourceOf(
   { urlPath, manifest, host }: MountOfBuild,
   { isVite, entries, lazy, sources, entriesWith }: Bundle,

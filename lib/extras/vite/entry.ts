@@ -177,7 +177,6 @@ function entryHelpers(
   } as const
 }
 
-/** An application without a bundle has no entries. */
 export const findNone: FindEntry = () => {
   throw new TypeError(
     "entry() needs a mount with the option manifest, or dev in development: mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }"

@@ -49,7 +49,6 @@ function filesOf(build: unknown): [string, KeptFile][] {
   return [...entries(hashed, true), ...entries(others, false)]
 }
 
-/** Returns the files whose names contain a hash of their content. @throws as `readKept` */
 export function hashedKept(bytes: Uint8Array | undefined, dir: string): ReadonlySet<string> {
   const kept = [...readKept(bytes, dir)]
   return new Set(kept.flatMap(([file, { isHashed }]) => (isHashed ? file : [])))

@@ -7,7 +7,6 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 /** A directory with more folders is not judged: reading it would take longer than the start. */
 const MAX_FOLDERS = 2000
 
-/** Returns a message for each glob that matches nothing in a directory with files. */
 export async function unmatchedGlobs(settings: Settings): Promise<string[]> {
   const messages: string[] = []
   for (const { option, dir, globs, matcher } of selectionsOf(settings)) {

@@ -137,7 +137,6 @@ function inManifest(app: AppSettings, parts: Parts): Addresses {
   }
 }
 
-/** The names of a manifest that could not be read. */
 const NONE = new Names({ assets: [] })
 
 /** Own assets come first; any other name is looked for in the mounts. */

@@ -3,7 +3,6 @@ import { readInto, withOriginal, type Content } from '../files/open-file.ts'
 import type { Details } from '../urls/manifest.ts'
 import type { AppSource, Extra, Project, ReadDetails } from './extra.ts'
 
-/** The number of bytes that are read at most from the beginning of a file. */
 export const HEAD = 256 * 1024
 
 /** Returns the details of a file that is published under a name, its source that of an app or a file in a mount. */

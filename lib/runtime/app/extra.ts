@@ -167,7 +167,6 @@ export interface PageDependency {
   readonly version?: string | undefined
 }
 
-/** Watches for harm that other middleware may do. */
 export interface Watch {
   /** Is called for a response with a file, which middleware in front may still change. */
   file(ctx: Context): void
@@ -284,7 +283,6 @@ export interface Mention {
   readonly isImported?: boolean
 }
 
-/** Transforms texts before their references get URLs. */
 export interface Transform {
   minifies(app: AppSettings): boolean
   takes(app: AppSettings, name: string): boolean
@@ -321,7 +319,6 @@ export interface DeltaWriter {
   report(): Promise<object>
 }
 
-/** A file with a fingerprint in its name. */
 export interface PrecompiledFile {
   /** The decoded URL path. */
   readonly path: string
@@ -343,7 +340,6 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** The options on the command line, of all commands. */
 export type Values = Readonly<
   Partial<
     Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &

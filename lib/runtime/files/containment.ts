@@ -100,7 +100,6 @@ export function isInPlace(place: Boundary) {
   }
 }
 
-/** The result is undefined for a file that is not in the place. */
 export function readInPlace(place: Boundary, path: string, maxBytes: number) {
   return withFile(path, async file => {
     if (!(await isInPlace(place)(file))) return undefined
@@ -108,7 +107,6 @@ export function readInPlace(place: Boundary, path: string, maxBytes: number) {
   })
 }
 
-/** @throws AssetError for a file that was opened outside of the place */
 export async function requireInPlace(place: Boundary, file: OpenFile): Promise<void> {
   // A directory above the place was made for it.
   if (!isInside(place.dir, file.path) || (await isInPlace(place)(file))) return

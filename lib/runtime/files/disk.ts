@@ -61,12 +61,10 @@ export function promised<T>(call: (done: (error: Error | null, result: T) => voi
   })
 }
 
-/** Follows links. */
 export function statOf(path: string): Promise<BigIntStats | undefined> {
   return undefinedIfMissing(promised<BigIntStats>(done => stat(path, EXACT, done)))
 }
 
-/** Does not follow links. */
 export function lstatOf(path: string): Promise<BigIntStats | undefined> {
   return undefinedIfMissing(lstat(path, EXACT))
 }

@@ -132,7 +132,6 @@ function reading(read: Read) {
   return { read, close: (_fd: number, done: () => void) => done() }
 }
 
-/** @returns the number of bytes read */
 export function readInto(bytes: Buffer, { path, fd }: Pick<OpenFile, 'path' | 'fd'>, at: number) {
   return promised<number>(done => readOf(path)(fd, bytes, 0, bytes.length, at, done))
 }

@@ -74,7 +74,6 @@ export function excluderOf(globs: readonly string[]): (path: string) => boolean 
   return path => pathsDownTo(path).some(matches)
 }
 
-/** `scss` -> `.scss` */
 export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
 }

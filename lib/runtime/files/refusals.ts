@@ -34,7 +34,6 @@ export function tellRefusals(log: (message: string) => void): void {
   refused.forEach(log)
 }
 
-/** @returns whether the system did what was asked */
 export async function unlessRefused(call: RefusableCall, path: string, ask: () => unknown) {
   try {
     await ask()

@@ -242,7 +242,6 @@ const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
 
 type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }
 
-/** The first koaHttpCache that a request enters creates its state. */
 export function stateOf(ctx: Context): RequestState {
   if (!Object.hasOwn(ctx.app.context, STATE)) addContextMethods(ctx.app)
   const withState: WithState = ctx

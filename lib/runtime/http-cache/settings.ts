@@ -114,7 +114,6 @@ function isFieldName(value: unknown): boolean {
 export type HttpCacheSettings = ReturnType<typeof settle>
 export type Defaults = NonNullable<HttpCacheSettings['defaults']>
 
-/** Development is where the environment variable `NODE_ENV` is `development`, empty or not set. */
 export function isDevelopment(): boolean {
   return (process.env.NODE_ENV || 'development') === 'development'
 }

@@ -49,7 +49,6 @@ export function targetedField(target: string): string {
   throw optionError('target', "a token such as 'CDN'", target)
 }
 
-/** Recognizes Cache-Control and its targeted forms (RFC 9213) by name. */
 export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }

@@ -185,7 +185,6 @@ function excluding(globs: readonly string[], dir: string, isHidden: Directory['i
 
 const isUnstored = (value: string) => /\bno-store\b/i.test(value)
 
-/** A directory that something else filled. */
 export function mountDirectory(
   settings: Settings,
   mount: MountSettings,
@@ -229,7 +228,6 @@ export function mountDirectory(
   }
 }
 
-/** A directory from which routes send single files. @param root absolute */
 export function fileRoot(settings: Settings, root: string): Directory {
   const { root: project, symlinks } = settings
   return {

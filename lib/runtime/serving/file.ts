@@ -84,7 +84,6 @@ export interface Directory {
   readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
 }
 
-/** The file for a decoded URL path under the directory's; absolute. */
 export function fileIn({ place, urlPath }: Pick<Directory, 'place' | 'urlPath'>, path: string) {
   const below = path.slice(urlPath.length)
   // In a canonical path there is nothing to normalize.

@@ -27,7 +27,6 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
   }
 }
 
-/** Responds to a path that cannot be decoded. */
 export function respondBadRequest(ctx: Context): void {
   ctx.status = 400
   ctx.set('Cache-Control', 'no-store')
@@ -90,7 +89,6 @@ export function forgetFailure({ res }: Context): void {
   if (isOurs) res.removeHeader('Cache-Control')
 }
 
-/** Reports the page about a source that cannot be published. */
 export function reportErrorPage({ req, response }: Context, { message }: Error): void {
   if (!served.hasSubscribers) return
   const { status, length: bytes } = response

@@ -85,7 +85,6 @@ function isUnder(raw: string, urlPath: string): boolean {
   return raw.includes('%') && isBelow(raw, encodeURI(urlPath))
 }
 
-/** Tells whether a path begins with a URL path and a slash. */
 export function isBelow(path: string, urlPath: string): boolean {
   return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }

@@ -123,7 +123,6 @@ function* piecesOf(body: Buffer): Generator<Buffer> {
   }
 }
 
-/** A file, or one range of it. */
 export interface FilePart {
   readonly file: OpenFile
   /** The size of the whole file in bytes. */

@@ -57,7 +57,6 @@ export function ownerOf(all: Apps, app: AppSettings, name: string) {
   return { app: owner, name: path.slice(owner.urlPrefix.length + 1) }
 }
 
-/** Says how a page gets an asset that another app has. */
 export function ofApp(name: string): string {
   return `'${name}' has it, as in assets.app('${name}')`
 }
@@ -224,7 +223,6 @@ function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string,
   return { web: { ...published?.['web'], ...(isDirectory(join(root, 'assets')) && { dir: root }) } }
 }
 
-/** The apps that are found without the option `apps`. */
 export function appsIn(root: string): string[] {
   const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
   const isApp = (name: string) => isDirectory(join(root, 'apps', name, 'assets'))

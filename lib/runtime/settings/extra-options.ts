@@ -32,9 +32,7 @@ interface MountPlace {
   readonly env: string
   readonly base: string
   readonly urlPath: string
-  /** The place of the mount in the options, such as `mounts./static.` */
   readonly place: string
-  /** The file named by the option `fallback`. */
   readonly fallback: string | undefined
 }
 

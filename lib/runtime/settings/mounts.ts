@@ -35,7 +35,6 @@ export function settleMounts(project: Surroundings, mounts: KoaAssetsOptions['mo
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
-/** The settings of a mount that its extras change. */
 interface Changes {
   readonly manifest?: string | undefined
   readonly isServed?: boolean

@@ -8,7 +8,6 @@ import { canonicalSegments } from '../urls/spelling.ts'
 import type { CommonSettings } from './table.ts'
 import { isInside, pathFrom } from '../files/paths.ts'
 
-/** A file in `public`. */
 export interface Target {
   readonly stamp: Stamp
   /** The bytes that were just written, if they are in memory. */
@@ -103,7 +102,6 @@ export function whyPrivate({ root, apps }: Private, directory: string): string |
   }
 }
 
-/** Tells whether the directory of a real path may be served, while requests wait. */
 export async function mayBeServed({ root, apps }: Private, real: string): Promise<boolean> {
   const sources = sourcesOf(apps)
   const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))

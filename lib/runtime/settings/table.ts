@@ -33,7 +33,6 @@ import type {
   SourceOptions
 } from './options.ts'
 
-/** The facts on which a default depends. */
 interface Situation {
   readonly env: string
   readonly isPrecompile: boolean
@@ -99,7 +98,6 @@ export const LIVE = {
 const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
   typeof value === 'function' || holds(value)
 
-/** Tells whether a value is a path below a directory, without dotfiles. */
 function isPathBelow(value: unknown): boolean {
   return isText(value) && value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
 }
@@ -181,7 +179,6 @@ export const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Re
   Expectation
 >
 
-/** The options of the top level only. */
 export const PROJECT = {
   root: text,
   env: text,

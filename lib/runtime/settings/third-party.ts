@@ -8,7 +8,6 @@ const LIST = Symbol.for('koa-fresh-assets.sources')
 const shared = globalThis as { [LIST]?: string[] }
 const list: string[] = (shared[LIST] ??= [])
 
-/** The list itself, which only grows. */
 export const thirdParty: readonly string[] = list
 
 /** The process-wide list of source directories of third-party packages. */

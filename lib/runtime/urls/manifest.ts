@@ -56,7 +56,6 @@ export interface InlineSvg {
 
 export type AssetsByPath = ReadonlyMap<string, Asset>
 
-/** The number of names up to which the nearest one is searched for, as a page waits for that. */
 const MAX_COMPARED = 10_000
 
 interface AppNames {

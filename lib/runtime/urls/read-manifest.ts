@@ -12,7 +12,6 @@ import { assetSources } from '../settings/third-party.ts'
 import { Names, type Asset, type AssetsByPath, type InlineSvg } from './manifest.ts'
 import { pathFrom } from '../files/paths.ts'
 
-/** The advice about a manifest, or files, that are missing or broken. */
 export const REMEDY = 'run npx koa-fresh-assets precompile'
 
 function manifestMissing(file: string, advice = ''): AssetError {

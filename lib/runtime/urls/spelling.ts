@@ -165,7 +165,6 @@ export function withFingerprint(name: string, digest: string): string {
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
-/** A name without its fingerprint, and the digest in the fingerprint. */
 export interface Fingerprinted {
   readonly name: string
   readonly digest: string

@@ -72,7 +72,6 @@ interface UrlOptions extends MountChoice {
 
 export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
 
-/** The parts from which the helpers of an app are made. */
 export interface AppView {
   /** The host with the base, without a trailing slash; empty for none. */
   readonly host: string
@@ -82,7 +81,6 @@ export interface AppView {
   readonly weigh: Weigh
 }
 
-/** Finds files of mounts by the names of their sources. */
 export interface MountAssets {
   /** The result is undefined for an unknown source. @throws TypeError when several mounts have it */
   file(name: string, mount: string | undefined): Located | undefined
@@ -180,7 +178,6 @@ export const MAX_LISTS = 20
 /** Returns the remembered result for a helper's arguments, written as text, or makes it. */
 export type Memory<Result> = (asked: string, make: (asked: string) => Result) => Result
 
-/** @param version changes whenever the URL of an asset may have changed */
 export function makeMemory<Result>(version: () => string, max: number): Memory<Result> {
   const known = new Map<string, Result>()
   let knownFor: string | undefined

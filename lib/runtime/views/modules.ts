@@ -92,7 +92,6 @@ function writeMap(
   return escapeInScript(JSON.stringify(Object.fromEntries(sortedParts)))
 }
 
-/** The modules that a page loads, by plain paths. */
 interface Loaded {
   /** The modules loaded by tags; undefined if the call does not name them, nor those of scripts in the page. */
   readonly entries: readonly string[] | undefined
@@ -132,7 +131,6 @@ function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded)
   }
 }
 
-/** Returns the plain paths that specifiers resolve to. */
 function meantBy(assets: AppAssets, given: readonly string[]): string[] {
   if (given.length === 0) return []
   const isMeant = ({ path, specifiers = [] }: Located) =>
@@ -172,7 +170,6 @@ function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Lo
   return reached.every(each => each.imports || !isScript(each)) ? reached : assets.modules()
 }
 
-/** @param given the names that a view writes */
 function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
   const paths = names.map(name => assets.resolve(name).path)
@@ -189,7 +186,6 @@ function modulesFrom(
   return [...order].flatMap(found)
 }
 
-/** The size in bytes from which a part of every page is worth a warning. */
 const HEAVY = 20 * 1024
 
 /** Warns once, by the largest page, that the part of a page that loads its modules is heavy. */

@@ -48,7 +48,6 @@ export interface ViewHelpers
   readonly app: (name: AppName) => ViewHelpers
 }
 
-/** The facts about a page on which its helpers depend, besides its app. */
 interface PageOptions {
   /** The tags that the page already contains, each of which is written once. */
   readonly page: Set<string>

@@ -58,7 +58,6 @@ interface Loaded {
   readonly chunkWith: (name: string) => Chunk | undefined
 }
 
-/** @param load returns what pages load for a chunk */
 export function bundleOf(
   chunks: Chunks,
   { entries, lazy, common, hash, chunkWith }: Loaded,

@@ -7,7 +7,6 @@ interface Output extends Chunk {
   readonly inputs: readonly string[]
 }
 
-/** @param dir is the mount's directory, to which the build was written */
 export function readEsbuild({ outputs: given }: Json, dir: string) {
   if (!isRecord(given)) return undefined
   const base = baseOf(Object.keys(given), dir)
