@@ -18,11 +18,8 @@ interface Candidate {
 
 interface Found {
   readonly mark: string
-  /**
-   * Returns the mark of what a reference in it leads to.
-   * @param isRewritten false where scripts are sent as they are written
-   */
-  readonly referred: (reference: string, isRewritten: boolean) => string | undefined
+  /** Returns the mark of what a reference in it leads to. */
+  readonly referred: (reference: string) => string | undefined
 }
 
 interface Named {
@@ -70,11 +67,7 @@ export class Rule {
     const path = `${prefixOf(app)}/${name}`
     const [owner, found] = [ownerOf(this.#plan, path), this.#candidateAt(path)]
     if (!owner || !found) return undefined
-    const isScript = found.file.path.endsWith('.js')
-    const referred: Found['referred'] = (reference, isRewritten) =>
-      isRewritten || !isScript
-        ? this.#referredBy(owner, found, reference)
-        : this.#atUrl(urlFrom(owner, found.name, reference))
+    const referred: Found['referred'] = reference => this.#referredBy(owner, found, reference)
     return { mark: markOf(found.file), referred }
   }
 
