@@ -19,7 +19,6 @@ import {
   parseDirectives,
   readSeconds,
   type CacheDirective,
-  type CachingFields,
   type Lifetime
 } from './directives.ts'
 
