@@ -347,6 +347,17 @@ test('a dependency is in the next page once it is imported, and one that is not 
   t.deepEqual(await page.imports(), { gone: '/assets/npm/gone.js' })
 })
 
+test('what is built for a page is not newer than the page, which would reload for it', async t => {
+  const page = await makePage(t, AUTOMATIC, {})
+  const requestedAt = Date.now()
+  t.is((await page.ask('/')).status, 200)
+  const cache = join(page.root, 'node_modules/.cache')
+  const built = readdirSync(cache, { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.js'))
+    .map(path => statSync(join(cache, path)).mtimeMs)
+  t.true(built.length > 0 && Math.max(...built) <= requestedAt)
+})
+
 test('a dependency that cannot be built is an error of the modules that import it, and of nothing else', async t => {
   const names = dependencies('tip', 'later', 'node-only', 'gone')
   const page = await makePage(t, { ...AUTOMATIC, '/package.json': names }, {})

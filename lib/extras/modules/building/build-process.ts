@@ -9,9 +9,13 @@ import { deserialize, serialize } from 'node:v8'
 import { reasonOf } from '../../../runtime/errors.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { errorCode, realpathOf, statOf, undefinedIfMissing } from '../../../runtime/files/disk.ts'
-import { observeAll, type Observation } from '../../../publishing/sources/observation.ts'
+import {
+  isFileObservation,
+  observeAll,
+  type Observation
+} from '../../../publishing/sources/observation.ts'
 import { nodeModulesFrom } from '../../../publishing/compilers/compiler.ts'
-import { makeDirectory, writeAtomically } from '../../../publishing/writing/write.ts'
+import { makeDirectory, touch, writeAtomically } from '../../../publishing/writing/write.ts'
 import { OPTION, unusable } from '../packages.ts'
 import type { Needed } from '../resolving.ts'
 import { loadRolldown } from '../rolldown.ts'
@@ -122,10 +126,14 @@ async function keepBuild(
   const real = (await realpathOf(directory)) ?? directory
   const own = join(real, digestOf(JSON.stringify([...texts])))
   const kept = { ...built, directory: own, names: [...texts.keys()], inputs }
+  const times = inputs.filter(isFileObservation).map(({ stamp }) => stamp.mtimeNs)
+  const newest = times.reduce((last, time) => (time > last ? time : last), 0n)
   for (const [name, text] of (await isWhole(kept)) ? [] : texts) {
     const file = join(own, name)
     await makeDirectory(dirname(file))
     await writeAtomically(file, Buffer.from(text))
+    // A page that was requested before the build is not older than what it loads.
+    await touch(file, newest)
   }
   await writeAtomically(join(real, FILE), sealed(key, serialize(kept)))
   for (const name of await readdir(real)) {
