@@ -19,7 +19,7 @@ const RUNTIME: Budgets = {
   http: 620,
   files: 1250,
   'http-cache': 1430,
-  settings: 1420,
+  settings: 1440,
   urls: 580,
   serving: 2090,
   views: 940,
@@ -28,9 +28,9 @@ const RUNTIME: Budgets = {
 const PUBLISHING: Budgets = {
   writing: 540,
   compilers: 690,
-  references: 320,
+  references: 440,
   sources: 990,
-  rendering: 850,
+  rendering: 905,
   building: 1490,
   'error-page': 120,
   cli: 640

@@ -30,7 +30,8 @@ export async function loadModuleLexer() {
       return giveUp(idx)
     }
   }
-  const specifierIn = (code: string) => lex(code, () => undefined)?.[0][0]?.n ?? ''
+  const importsIn = (code: string) => lex(code, () => undefined)?.[0] ?? []
+  const specifierIn = (code: string) => importsIn(code)[0]?.n ?? ''
   return {
     find: (code: string): FoundInModule => {
       const none = { references: [], isOpen: false }
@@ -53,10 +54,10 @@ export async function loadModuleLexer() {
       const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
     },
-    usesOwnUrl: (code: string) => {
-      const imports = lex(code, () => undefined)?.[0] ?? []
-      return imports.some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))
-    }
+    /** Returns the offset of each `import.meta`. */
+    metasIn: (code: string) => importsIn(code).flatMap(({ d, s }) => (d === IMPORT_META ? s : [])),
+    usesOwnUrl: (code: string) =>
+      importsIn(code).some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))
   }
 }
 

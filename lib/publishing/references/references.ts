@@ -24,7 +24,8 @@ export interface Reference {
   readonly type?: string | undefined
 }
 
-type ReferenceKind = 'url' | 'string' | 'source-map' | 'import' | 'dynamic-import' | 'new-url'
+type ReferenceKind = 'url' | 'string' | 'source-map' | 'constant' | ModuleKind
+type ModuleKind = 'import' | 'dynamic-import' | 'new-url'
 
 export function isInModule({ kind }: Reference): boolean {
   return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
@@ -133,7 +134,7 @@ export function replaceReferences(text: string, references: readonly Reference[]
 export function writtenReference({ suffix, kind }: Reference, url: string): string {
   const hasTwoQueries = url.includes('?') && suffix.startsWith('?')
   const whole = url + (hasTwoQueries ? suffix.replace('?', '&') : suffix)
-  if (kind === 'source-map') return whole
+  if (kind === 'source-map' || kind === 'constant') return whole
   const needsQuotes = kind !== 'url' || /[\s"'()\\]/.test(whole)
   return needsQuotes ? `"${whole.replace(/["\\\n\r]/g, encodeURIComponent)}"` : whole
 }

@@ -29,6 +29,7 @@ import {
   type Referring,
   type Urls
 } from '../references/references.ts'
+import { withConstants } from './constants.ts'
 import { shiftInlineMap } from './source-map.ts'
 
 /** An asset whose source was read and compiled, with its references found but not yet replaced. */
@@ -119,14 +120,18 @@ async function draftText(
   const { file, compiler, name, packageName } = asset.source
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
-  const { content = bytes, dependencies = [], configuration = [], warnings } = output ?? {}
+  const { content = bytes, dependencies = [], configuration = [], warnings = [] } = output ?? {}
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
   const paths = others.filter(isFileObservation).map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   const type = textType(name)
-  const { code, encoding } = textIn(content, type) ?? {}
+  const { code: given, encoding } = textIn(content, type) ?? {}
+  const isScript = type === 'js' && given !== undefined
+  const replaced = isScript && (await withConstants(asset, given, bytes, { root, ...options }))
+  const code = replaced ? replaced.code : given
+  const isLowered = code !== given
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   const isDeveloped = !isPrecompile && ['development', 'test'].includes(options.env)
   const environment = isDeveloped ? 'development' : 'production'
@@ -138,13 +143,14 @@ async function draftText(
   const files = [...others, ...settings].filter(isFileObservation)
   return {
     ...asset,
-    content,
+    content: isLowered ? Buffer.from(code ?? '') : content,
+    isLowered,
     text,
     mayImport: code !== undefined && IMPORTS[type ?? 'js'].test(code),
     inputs: [input, ...others, ...settings],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
     compileDuration: output?.duration,
-    warnings
+    warnings: [...warnings, ...(replaced ? replaced.warnings : [])]
   }
 }
 

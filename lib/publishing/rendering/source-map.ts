@@ -1,4 +1,5 @@
 // Moves the columns of a source map when parts of its text change length.
+import { basename } from 'node:path'
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import {
@@ -9,8 +10,9 @@ import {
   type Urls
 } from '../references/references.ts'
 
-/** The rest of a line, from a position on, moves this much to the right. */
+/** The rest of a line, from a position on, moves this much to the right; what begins in front of it, after `from`, goes. */
 interface Shift extends Position {
+  readonly from: number
   readonly by: number
 }
 
@@ -23,8 +25,7 @@ export function shiftMap(json: string, text: Referring, urls: Urls): string {
   const shifts = shiftsOf(text, urls)
   const map = shifts.length > 0 ? parseMap(json) : undefined
   if (!map) return json
-  const lines = decode(map.mappings)
-  applyShifts(lines, shifts)
+  const lines = shifted(decode(map.mappings), shifts)
   return JSON.stringify({ ...map, mappings: encode(lines) })
 }
 
@@ -99,26 +100,45 @@ function parseMap(json: string) {
   }
 }
 
+const lastLine = (text: string) => text.length - 1 - text.lastIndexOf('\n')
+
 function shiftsOf({ code, references }: Referring, urls: Urls): Shift[] {
   const ends = references.map(({ end }) => end)
   return positionsOf(code, ends).flatMap((end, at) => {
     const [url, reference] = [urls[at], references[at]]
     if (url === undefined || !reference) return []
-    const by = writtenReference(reference, url).length - (reference.end - reference.start)
-    return { ...end, by }
+    const length = lastLine(code.slice(reference.start, reference.end))
+    const by = lastLine(writtenReference(reference, url)) - length
+    return { ...end, from: end.column - length, by }
   })
 }
 
-function applyShifts(lines: readonly SourceMapSegment[][], shifts: readonly Shift[]): void {
+function shifted(lines: readonly SourceMapSegment[][], shifts: readonly Shift[]) {
   let next = 0
-  lines.forEach((segments, line) => {
+  return lines.map((segments, line) => {
+    const kept = new Array<SourceMapSegment>()
     let moved = 0
     for (const segment of segments) {
       for (let shift = shifts[next]; shift; shift = shifts[++next]) {
         if (shift.line > line || (shift.line === line && shift.column > segment[0])) break
         if (shift.line === line) moved += shift.by
       }
+      const shift = shifts[next]
+      if (shift?.line !== line || shift.from >= segment[0]) kept.push(segment)
       segment[0] += moved
     }
+    return kept
   })
+}
+
+/** Returns a text with a map of itself, in which each word has its place. */
+export function withOwnMap(code: string, file: string): string {
+  const words = (line: string) => Array.from(line.matchAll(/[\w$]+|\S/g), ({ index }) => index)
+  const lines = code
+    .split('\n')
+    .map((line, at) => words(line).map((column): SourceMapSegment => [column, 0, at, column]))
+  const sources = { sources: [basename(file)], sourcesContent: [code], names: [] }
+  const json = JSON.stringify({ version: 3, ...sources, mappings: encode(lines) })
+  const data = Buffer.from(json).toString('base64')
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${data}\n`
 }

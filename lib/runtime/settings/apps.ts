@@ -15,6 +15,7 @@ import {
   type Expectation
 } from '../check-options.ts'
 import { canonicalSegments } from '../urls/spelling.ts'
+import { constantsOf } from './constants.ts'
 import { LAYERED_EXTRAS } from './extra-options.ts'
 import { digestsForBuild } from './of-build.ts'
 import { ENVIRONMENTS, isAbsoluteUrl, LAYERED, type CommonSettings } from './table.ts'
@@ -187,6 +188,7 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   // A build tool's output has fingerprints wherever it is deployed, in `staging` as well.
   const isDeployed = plain.fingerprint || !['development', 'test'].includes(basis.env)
   const { integrity = isDeployed ? 'sha384' : false, compilers = [], imports } = given
+  const define = Object.fromEntries(entriesGiven(given.define))
   return {
     ...plain,
     given,
@@ -194,6 +196,9 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     /** The name of an asset, or an absolute URL, for each bare module specifier. */
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
     compilers,
+    define,
+    /** The values of expressions in scripts. */
+    constants: constantsOf(basis, define),
     revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
     /** True if a tail of an asset's path finds the asset. */
     tails: basis.tails

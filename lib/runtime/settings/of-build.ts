@@ -6,7 +6,8 @@ import { BUILD_EXTRAS } from './extra-options.ts'
 
 /** A build has to know these, and pages depend on them whether or not a server gives them. */
 const OF_BOTH = ['base', 'imports']
-const OF_BUILD = 'compilers dir fingerprint integrity path sourceMaps sources symlinks'.split(' ')
+const OF_BUILD =
+  'compilers define dir fingerprint integrity path sourceMaps sources symlinks'.split(' ')
 const NAMES = [...OF_BOTH, ...OF_BUILD, ...Object.keys(BUILD_EXTRAS)]
 
 type Values = Readonly<Record<string, unknown>>

@@ -52,6 +52,13 @@ export interface LayeredOptions extends LayeredExtras {
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
+   * JSON values that expressions in scripts of the app have, in every environment; strings stand for themselves.
+   * `process.env.NODE_ENV` and `MODE`, `DEV`, `PROD`, `SSR` and `BASE_URL` of `import.meta.env` need none. Default: none.
+   * @example
+   * { __VERSION__: '1.2.0', 'import.meta.env.VITE_API': process.env.VITE_API }
+   */
+  define?: Readonly<Record<string, unknown>> | undefined
+  /**
    * The reaction to a reference to an asset that does not exist, and to an import of a bare specifier that nothing
    * maps. Default: `error` in `development`, where the page shows it, and in precompile, which publishes nothing; else `warn`.
    */

@@ -23,6 +23,7 @@ import {
 } from '../check-options.ts'
 import { isDirectives } from '../http/cache-control.ts'
 import { BASE, isCanonicalBelow } from '../urls/spelling.ts'
+import { DEFINE } from './constants.ts'
 import { LAYERED_EXTRAS, MOUNT_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
 import type {
   AppOptions,
@@ -71,6 +72,7 @@ export const LAYERED = {
       "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }",
     holds: value => isRecord(value) && entriesGiven(value).every(isImport)
   },
+  define: DEFINE,
   missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ env, isPrecompile }: Situation) =>
     isPrecompile || env === 'development' ? 'error' : 'warn'
   ),

@@ -22,6 +22,7 @@ const ALL: object = { ...TOP, ...APP }
 const OF_BUILD = inTable({
   base: '/shop',
   imports: { confetti: 'vendor/confetti.js' },
+  define: { __VERSION__: '1.0' },
   compilers: [
     { extensions: '.md', target: '.html', compile: ({ code }: CompilerInput) => ({ code }) }
   ],

@@ -610,3 +610,56 @@ test('a base that is not the beginning of a path is an error at start', t => {
   }
   for (const base of ['', '/shop', '/a/b-c', '/caf%C3%A9', undefined]) t.notThrows(start(base))
 })
+
+test('the constants of scripts are those of the environment, and those that an app defines', t => {
+  const root = makeProject(t)
+  const constants = (options: KoaAssetsOptions, isPrecompile = false) =>
+    settle({ root, ...options }, {}, isPrecompile).publicApp.constants
+  const own = (MODE: string, DEV: boolean, BASE_URL = '/') => ({
+    MODE,
+    DEV,
+    PROD: !DEV,
+    SSR: false,
+    BASE_URL
+  })
+  for (const [options, isPrecompile, mode, env] of [
+    [{}, false, 'development', own('development', true)],
+    [{ env: 'test' }, false, 'development', own('test', true)],
+    [{ env: 'staging', base: '/shop' }, false, 'production', own('staging', false, '/shop/')],
+    [{}, true, 'production', own('production', false)],
+    [{ env: 'development' }, true, 'production', own('development', false)]
+  ] as const) {
+    const { 'import.meta.env': whole, ...each } = constants(options, isPrecompile)
+    const named = Object.entries(env).map(([name, value]) => [`import.meta.env.${name}`, value])
+    t.deepEqual(whole, env)
+    t.deepEqual(each, { 'process.env.NODE_ENV': mode, ...Object.fromEntries(named) })
+  }
+  const define = { __A__: undefined, 'a.b': [1], 'import.meta.env.VITE_A': null }
+  const defined = constants({ define, configure: { test: { define: { c: 1 } } } })
+  t.deepEqual([defined['a.b'], defined['import.meta.env.VITE_A']], [[1], null])
+  t.deepEqual(defined['import.meta.env'], { ...own('development', true), VITE_A: null })
+  t.false('__A__' in defined)
+})
+
+test('define takes JSON values by expression, and no texts that are code to other tools', t => {
+  const root = makeProject(t)
+  const settled = (define: unknown) => settle({ root, define } as KoaAssetsOptions, {})
+  const good = ['', '1.0', 'a "b" c', '[x]', 5, false, null, { a: [1] }, []]
+  for (const value of good) t.notThrows(() => settled({ __A__: value }), inspect(value))
+  const bad = [JSON.stringify('1.0'), 'false', '{"a":1}', '["a"]', () => 1, Symbol('a')]
+  for (const value of bad)
+    t.throws(() => settled({ __A__: value }), { message: /stands for itself/ }, String(value))
+  for (const name of [
+    'a',
+    '$a',
+    'a.b',
+    'importer',
+    'process.env',
+    'import.meta.env',
+    'import.meta.env.A'
+  ])
+    t.notThrows(() => settled({ [name]: 1 }), name)
+  for (const name of ['', 'a b', '1', 'a.1', 'a.', 'import', 'import.meta', 'a()', "a['b']"])
+    t.throws(() => settled({ [name]: 1 }), { message: /^define must be/ }, name)
+  t.throws(() => settled([]), { message: /^define must be/ })
+})

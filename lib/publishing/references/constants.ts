@@ -1,0 +1,98 @@
+// Finds the expressions in a script that have a value here, such as `process.env.NODE_ENV`.
+import { memoized } from '../../runtime/concurrency.ts'
+import type { Constants } from '../../runtime/settings/constants.ts'
+import { loadModuleLexer } from './modules.ts'
+import { replaceReferences, type Reference } from './references.ts'
+
+const rootOf = (expression: string) => /^[^.]+/.exec(expression)?.[0] ?? ''
+const written = (name: string) =>
+  name === 'import' ? String.raw`import\s*\.\s*meta` : name.replaceAll('$', String.raw`\$`)
+
+/** `a.b` stands for `a?.b` and `a['b']` as well. */
+function patternOf(expression: string): string {
+  const [root = '', ...names] = expression.replace('import.meta', 'import').split('.').map(written)
+  const step = (name: string) =>
+    String.raw`\s*(?:\??\.\s*${name}|(?:\?\.\s*)?\[\s*["'\`]${name}["'\`]\s*\])`
+  return `(${root}${names.map(step).join('')})`
+}
+
+/** Matches what makes a name one of the text's own: a declaration, an import, an assignment or a parameter. */
+function declarationOf(root: string): RegExp {
+  const name = String.raw`(?<![\w$]|(?<!\.\.)\.\s*)${written(root)}(?![\w$])`
+  const forms = [
+    String.raw`\b(?:const|let|var|class|function\s*\*?)\s+${name}(?=\s*(?:[;,({]|(?:of|in|extends)\b|$))`,
+    String.raw`\b(?:import|as)\s+${name}\s*(?:[,}]|from\b)`,
+    String.raw`${name}\s*=(?!=)`,
+    String.raw`(?:[,:]|(?<!\$)\{)\s*${name}\s*(?:,[^(){}]{0,500})?\}\s*(?:=(?!=)|from\b)`,
+    String.raw`(?<!\b(?:if|while|for|switch|with)\s*)\((?:[^()]{0,500}[^()\w$])?(?<=(?:[(,:[]|(?<!\$)\{|\.{3})\s*)${name}\s*(?:[,}\]][^()]{0,500})?\)\s*(?:=>|\{)`
+  ]
+  return new RegExp(forms.join('|'), 'm')
+}
+
+const finderFor = memoized((constants: Constants) => {
+  const expressions = Object.keys(constants).toSorted((a, b) => b.length - a.length)
+  const all = [...expressions.map(patternOf), 'process'].join('|')
+  const roots = [...new Set(['process', ...expressions.map(rootOf)])]
+  return {
+    expressions,
+    roots: roots.map(root => [root, declarationOf(root)] as const),
+    candidate: new RegExp(roots.map(written).join('|')),
+    pattern: new RegExp(String.raw`(?<![\w$#]|(?<!\.\.)\.\s*)(?:${all})(?![\w$])`, 'g')
+  }
+})
+
+type Found = Reference & { readonly expression: string }
+
+/** Returns undefined for a text that has none of their first names, which a search tells. */
+export async function constantsIn(code: string, constants: Constants) {
+  const { expressions, roots, candidate, pattern } = finderFor(constants)
+  if (!candidate.test(code)) return undefined
+  const own = roots.flatMap(([root, form]) => (form.test(code) ? root : []))
+  const found = Array.from(code.matchAll(pattern), ({ index: start, 0: text, ...groups }) => {
+    const expression = expressions.find((_, at) => groups[at + 1] !== undefined) ?? 'process'
+    const end = start + text.length
+    return { start, end, path: '', suffix: '', kind: 'constant', expression } satisfies Found
+  }).filter(({ expression }) => !own.includes(rootOf(expression)))
+  // The lexer of modules tells code from strings, comments and regular expressions, and finds nothing but this.
+  const asked = found.map(() => 'import.meta')
+  const metas = new Set((await loadModuleLexer()).metasIn(replaceReferences(code, found, asked)))
+  let moved = 0
+  const inCode = found.filter(({ start, end }) => {
+    const isCode = metas.has(start + moved)
+    moved += 'import.meta'.length - (end - start)
+    return isCode
+  })
+  const unknown = new Map<string, number>()
+  // A text that asks can do without.
+  const isAsked = /\btypeof\s+process\b/.test(code)
+  for (const { start, end, expression } of inCode) {
+    const [more] = /^(?:\s*\.\s*[\w$]+){1,2}/.exec(code.slice(end, end + 200)) ?? []
+    const isKnown = expression === 'process' ? isAsked : expression !== 'import.meta.env'
+    const name = expression + (more ?? '').replace(/\s/g, '')
+    if (more !== undefined && !isKnown && !unknown.has(name)) unknown.set(name, start)
+  }
+  const values = inCode.map(each => valueAt(code, each, constants[each.expression]))
+  return { code, references: inCode, values, unknown }
+}
+
+// `§` is the place of the expression.
+const ASSIGNED = /§\s*(?:=(?![=>])|(?:\*\*|<<|>>>?|&&|\|\||\?\?|[-+*/%&|^])=|\+\+|--)/
+/** It is the name of a method, a property or a label. */
+const NAME = /§\s*\(|(?:^|[{,;}])\s*§\s*:/
+const SHORT = /(?<!\$)\{(?:[^()[\]{}]*,)?\s*§\s*[,}]/
+const CLOSED = /§|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}/g
+
+/** Returns undefined for what stays as it is. */
+function valueAt(code: string, { start, end, expression }: Found, given: unknown) {
+  const isNamed = !expression.includes('.')
+  let before = code.slice(Math.max(0, start - (isNamed ? 500 : 0)), start)
+  for (let last = ''; last !== before; before = before.replace(CLOSED, '')) last = before
+  const around = `${before}§${code.slice(end, end + 200)}`
+  if (given === undefined || ASSIGNED.test(around) || (isNamed && NAME.test(around)))
+    return undefined
+  const json = JSON.stringify(given)
+  const value = /^[\d{-]/.test(json) ? `(${json})` : json
+  // The text behind it keeps its line and column.
+  const rest = code.slice(start, end).replace(/^.*/, '').replace(/./g, ' ')
+  return (isNamed && SHORT.test(around) ? `${expression}: ` : '') + value + rest
+}

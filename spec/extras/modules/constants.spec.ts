@@ -1,0 +1,91 @@
+// Expressions such as process.env.NODE_ENV have one value in a module, however it is compiled and joined.
+import { test } from '../../support/test.ts'
+import { placed } from '../../support/fingerprinted.ts'
+import { makeProject } from '../../support/site.ts'
+import { modulePkg } from './package-files.ts'
+import { outcomeOf, WAYS } from './page.ts'
+
+type Both = readonly [code: string, development: unknown, production: unknown]
+
+const same = (code: string, value: unknown): Both => [code, value, value]
+
+const EXPRESSIONS: readonly Both[] = [
+  ['process.env.NODE_ENV', 'development', 'production'],
+  ["process.env['NODE_ENV']", 'development', 'production'],
+  ['process?.env?.NODE_ENV', 'development', 'production'],
+  ['process\n  .env\n  .NODE_ENV', 'development', 'production'],
+  ["process.env.NODE_ENV !== 'production' && [1]", [1], false],
+  ['import.meta.env.MODE', 'development', 'production'],
+  ['import.meta.env.DEV', true, false],
+  ['import.meta.env.PROD', false, true],
+  ["import.meta.env['DEV'] ? 1 : 2", 1, 2],
+  ['import.meta.env?.MODE', 'development', 'production'],
+  [
+    '(({ MODE, DEV }) => [MODE, DEV])(import.meta.env)',
+    ['development', true],
+    ['production', false]
+  ],
+  ['`${import.meta.env.MODE}, ${__VERSION__}`', 'development, 1.0', 'production, 1.0'],
+  same('import.meta.env.BASE_URL', '/'),
+  same('import.meta.env.SSR', false),
+  same('import.meta.env.VITE_API', 'https://api.example'),
+  same('Object.keys(import.meta.env).includes("VITE_API")', true),
+  same('import.meta.env?.NONE === undefined', true),
+  same('__VERSION__', '1.0'),
+  same('__LIMITS__.most - __NONE__', 6),
+  same('[{ __VERSION__ }, { a: 1, __VERSION__, b: 2 }, { __VERSION__: 3 }]', [
+    { __VERSION__: '1.0' },
+    { a: 1, __VERSION__: '1.0', b: 2 },
+    { __VERSION__: 3 }
+  ]),
+  same(
+    '"process.env.NODE_ENV import.meta.env.DEV __VERSION__"',
+    'process.env.NODE_ENV import.meta.env.DEV __VERSION__'
+  ),
+  same('`__VERSION__ process.env.NODE_ENV`', '__VERSION__ process.env.NODE_ENV'),
+  same('/process.env.NODE_ENV/.source', 'process.env.NODE_ENV'),
+  same('1 /* process.env.NODE_ENV */', 1),
+  same('({ process: { env: { NODE_ENV: 2 } } }).process.env.NODE_ENV', 2)
+]
+
+const DEFINE = {
+  __VERSION__: '1.0',
+  __LIMITS__: { most: 5 },
+  __NONE__: -1,
+  'import.meta.env.VITE_API': 'https://api.example'
+}
+
+const list = EXPRESSIONS.map(([code]) => code).join(',\n')
+
+test('an expression has the same value in JavaScript, TypeScript and JSX, alone and joined', async t => {
+  const own = "export const own = (process => process.env.NODE_ENV)({ env: { NODE_ENV: 'mine' } })"
+  const files = {
+    'plain.js': `export const plain = [${list}]`,
+    'typed.ts': `export const typed: unknown[] = [${list}]`,
+    'jsx.jsx': `export const jsx = [${list}]`,
+    'own.js': own,
+    'later.js': "export const later = import.meta.env.DEV ? (await import('./dev.js')).dev : 0",
+    'dev.js': 'export const dev = 1',
+    'app.js': `import { plain } from './plain.js'
+import { typed } from './typed.js'
+import { jsx } from './jsx.js'
+import { own } from './own.js'
+import { mode } from 'kit'
+export const told = import('./later.js').then(({ later }) => [plain, typed, jsx, own, mode, later])`
+  }
+  const kit = modulePkg('kit', 'export const mode = process.env.NODE_ENV')
+  const sources = Object.entries(files).map(([name, code]) => [`javascripts/${name}`, code])
+  const root = makeProject(t, placed({ ...kit, ...Object.fromEntries(sources) }))
+  for (const way of WAYS) {
+    const isDeveloped = way === 'development'
+    const values = EXPRESSIONS.map(([, one, other]) => (isDeveloped ? one : other))
+    const mode = isDeveloped ? 'development' : 'production'
+    const expected = [values, values, values, 'mine', mode, isDeveloped ? 1 : 0]
+    for (const minify of isDeveloped ? [false] : [false, true]) {
+      const options = { env: mode, packages: ['kit'], define: DEFINE, minify }
+      const { told, failed, warnings } = await outcomeOf(t, root, options, way)
+      t.deepEqual(told, expected, `${way}, minify: ${minify}: ${failed}`)
+      t.deepEqual(warnings, [])
+    }
+  }
+})

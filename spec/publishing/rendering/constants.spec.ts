@@ -1,0 +1,133 @@
+// Texts whose expressions got values keep the places of their sources: in source maps, errors and warnings.
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { decode } from '@jridgewell/sourcemap-codec'
+import { test } from '../../support/test.ts'
+import { placed, run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { readMapped } from '../../support/source-map.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const CODE = [
+  'export const mode = import.meta.env.MODE, after = f(1)',
+  'export const own = import.meta',
+  '  .env',
+  '  .DEV, behind = f(2), both = f(process.env.NODE_ENV, import.meta.env.DEV, 3)',
+  'throw new Error(mode)'
+].join('\n')
+const FILES = { 'plain.js': CODE, 'typed.js.ts': `let n: number = 1\n${CODE}` }
+const PLACES = [
+  'after = ',
+  'f(1)',
+  'own = ',
+  'behind = ',
+  'f(2)',
+  'both = ',
+  '3)',
+  'throw new',
+  'Error('
+]
+
+test('source maps lead behind an expression that got a value, in JavaScript and TypeScript', async t => {
+  const root = makeProject(t, placed(FILES))
+  const site = await makeSite(t, {}, { root, env: 'development' })
+  for (const [name, source] of Object.entries(FILES)) {
+    const { text } = await site.ask(`/assets/${name.replace('.ts', '')}`)
+    t.true(text.includes('"development"') && !/\benv\b/.test(text), text)
+    const [, data = ''] = /base64,(\S+)\s*$/.exec(text) ?? []
+    const map = JSON.parse(Buffer.from(data, 'base64').toString()) as SourceMapPayload
+    t.deepEqual(map.sourcesContent, [source])
+    const columns = decode(map.mappings).map(line => line.map(([column]) => column))
+    t.deepEqual(
+      columns,
+      columns.map(line => line.toSorted((a, b) => a - b))
+    )
+    const entries = new SourceMap(map)
+    const lines = [text, source].map(each => each.split('\n'))
+    for (const place of PLACES) {
+      const [row, origin] = lines.map(all => all.findIndex(line => line.includes(place)))
+      const column = lines[0]?.[row ?? 0]?.indexOf(place) ?? 0
+      const entry = entries.findEntry(row ?? 0, column)
+      const found = 'originalLine' in entry && [entry.originalLine, entry.originalColumn]
+      t.deepEqual(found, [origin, lines[1]?.[origin ?? 0]?.indexOf(place)], `${name}: ${place}`)
+    }
+  }
+})
+
+test('the source map of a minified script shows its source as it is written', async t => {
+  const root = makeProject(t, placed(FILES))
+  await run({ root, env: 'production', minify: true })
+  for (const [name, source] of Object.entries(FILES)) {
+    const { map, origin } = readMapped(root, `/assets/${name.replace('.ts', '')}`)
+    t.deepEqual(map.sourcesContent, [source])
+    t.true(origin('f(2)').code.startsWith('f(2), both'))
+    t.true(origin('3)').code.startsWith('3)'))
+    t.true(origin('new Error').code.startsWith('new Error'))
+  }
+})
+
+test('an error behind an expression that got a value has its place in the source', async t => {
+  const code = "import.meta.env.MODE; import './gone.js'"
+  const root = makeProject(t, placed({ 'app.js': code }))
+  const message = 'apps/web/assets/app.js:1:31 refers to ./gone.js'
+  await t.throwsAsync(run({ root }), { message: new RegExp(message) })
+})
+
+test('an expression without a value is a warning with its place, in every environment', async t => {
+  const uses =
+    'export const a = process.env.API\nexport const b = [import.meta.env.VITE_A, process.env.API]'
+  const root = makeProject(
+    t,
+    placed({ 'warned.js': uses, 'warned-too.js.ts': `type A = 1\n${uses}` })
+  )
+  const set = (name: string, what: string) =>
+    `uses ${name}, which ${what}: set define: { '${name}': … }`
+  const both = [
+    set('process.env.API', 'no browser has'),
+    set('import.meta.env.VITE_A', 'is undefined')
+  ]
+  const places = [
+    'warned.js:1:18',
+    'warned.js:2:19',
+    'warned-too.js.ts:2:18',
+    'warned-too.js.ts:3:19'
+  ]
+  const told = places.map((place, at) => `apps/web/assets/${place} ${both[at % 2]}`).toSorted()
+  t.deepEqual((await run({ root })).warnings.toSorted(), told)
+  const site = await makeSite(t, {}, { root, env: 'development' })
+  for (const name of ['warned', 'warned-too']) await site.ask(`/assets/${name}.js`)
+  t.deepEqual(
+    warningsAbout('assets/warned')
+      .map(each => each.replace(/^koa-\S+ /, ''))
+      .toSorted(),
+    told
+  )
+  const define = { 'process.env.API': '/api', 'import.meta.env.VITE_A': null }
+  t.deepEqual((await run({ root, define })).warnings, [])
+})
+
+test('another value of an option, or another environment, makes a published file again', async t => {
+  const root = makeProject(t, placed({ 'app.js': '[__A__, import.meta.env.MODE]' }))
+  const textWith = async (env: string, value: unknown) => {
+    const site = await makeSite(t, {}, { root, env, compile: true, define: { __A__: value } })
+    return (await site.ask('/assets/app.js')).text.split('\n')[0]
+  }
+  t.is(await textWith('development', 1), '[(1), "development"]')
+  t.is(await textWith('development', 'a'), '["a", "development"]')
+  t.is(await textWith('staging', { b: [null] }), '[({"b":[null]}), "staging"]')
+})
+
+test('classic scripts get values as well, and files of packages and of node_modules stay', async t => {
+  const code = 'var mode = process.env.NODE_ENV'
+  const files = {
+    'classic.js': code,
+    '/node_modules/kit/package.json': '{}',
+    '/node_modules/kit/a.js': code,
+    '/node_modules/own/b.js': code
+  }
+  const sources = { dir: '../../node_modules/own', at: 'own' }
+  const site = await makeSite(t, files, { packages: { kit: 'a.js' }, sources: [sources] })
+  const textOf = async (name: string) => (await site.ask(`/assets/${name}`)).text.split('\n')[0]
+  t.is(await textOf('classic.js'), 'var mode = "development"')
+  t.is(await textOf('npm/kit/a.js'), code)
+  t.is(await textOf('own/b.js'), code)
+})
