@@ -176,6 +176,11 @@ const CASES: Readonly<Record<string, Case>> = {
     t.regex(await app("import books from './books.json'"), /reference-missing/)
     return app(had)
   },
+  "`import url from './a.svg?url'`": async (t, had, now) => {
+    const app = (code: string) => built(t, { 'a.svg': '<svg/>', 'app.js': `${code}\nf(url)` })
+    t.regex(await app(`const url = ${now}`), /^\/assets\/app\.js$/m)
+    return app(had)
+  },
   'JSX, and `"jsx": "react-jsx"` in `tsconfig.json`': async (t, had, now) => {
     const files = {
       '/tsconfig.json': `{ "compilerOptions": { ${had} } }`,

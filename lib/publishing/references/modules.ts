@@ -1,7 +1,11 @@
 // Finds the references in JavaScript: import and export … from, import(), new URL(…, import.meta.url).
+import { extname } from 'node:path'
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
-import { makeReference, type Reference } from './references.ts'
+import { makeReference, mayBeAsset, type Reference } from './references.ts'
+import { compilersFor } from '../compilers/built-in.ts'
+import { withDot } from '../../runtime/files/paths.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
+import type { AppSettings } from '../../runtime/settings/apps.ts'
 
 interface FoundInModule {
   /** The references whose specifier is a literal, in order. */
@@ -122,14 +126,36 @@ function urlReference(
 const NO_MODULE =
   /^(?:image|font|audio)\/|^video\/(?!mp2t)|^(?:text\/(?:html|plain)|application\/(?:wasm|pdf|zip))$/
 
-/** Tells by its extension whether what an import leads to needs another attribute, or is no module. */
-export function isRefused(reference: Reference): boolean {
-  return remedyFor(reference) !== undefined
-}
+/** Other tools take these, by a plugin or of themselves; behind each is what to write here. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [/^virtual:.*/, 'a plugin of another tool makes it: write a module in its place'],
+  [/^node:.*/, 'it is a module of Node, which browsers do not have: leave it to the server'],
+  [/^~(?=[@\w])(.*)/, "write '$1'"],
+  [/^(\..*\.css)\?inline\b.*/, "write import … from '$1' with { type: 'css' }"],
+  [/^(\..*)\?(?:no-)?(?:url|inline)\b.*/, "write new URL('$1', import.meta.url).href"],
+  [/^(\..*)\?raw\b.*/, "write await (await fetch(new URL('$1', import.meta.url))).text()"],
+  [
+    /^(\..*)\?(?:shared)?worker\b.*/,
+    "write new Worker(new URL('$1', import.meta.url), { type: 'module' })"
+  ],
+  [/.*\.(?:vue|svelte|astro|marko|mdx?)$/, 'it needs a compiler: add one to the option compilers']
+]
 
-export function remedyFor({ path, type, kind }: Reference, to = path): string | undefined {
+/** Returns what to write for an import that no browser takes, by what it leads to; undefined for any other. */
+export function remedyFor(
+  reference: Reference,
+  { compilers, imports }: Pick<AppSettings, 'compilers' | 'imports'>,
+  to = reference.path
+): string | undefined {
+  const { path, suffix, type, kind, lead } = reference
   if (kind !== 'import' && kind !== 'dynamic-import') return undefined
-  const needed = neededType(path)
+  const extension = extname(path).toLowerCase()
+  const { target } = compilersFor(compilers).get(extension) ?? {}
+  const given = (target === undefined ? path : path.replace(/\.\w*$/, withDot(target))) + suffix
+  const isMapped = imports.has(path) || lead?.file !== undefined
+  const [form, remedy] = FOREIGN.find(([form]) => !isMapped && form.test(given)) ?? []
+  if (form && remedy !== undefined) return (path + suffix).replace(form, remedy)
+  const needed = mayBeAsset(reference) ? neededType(given.replace(suffix, '')) : undefined
   if (needed === undefined || needed === type) return undefined
   // Texts and bytes are proposals that some browsers have.
   if (type !== undefined && type !== 'css' && type !== 'json') return undefined

@@ -20,7 +20,7 @@ import { leadsFor, type Leads } from '../compilers/leads.ts'
 import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
 import type { Source, Sourced } from '../sources/snapshot.ts'
-import { isBare, loadModuleLexer, isRefused } from '../references/modules.ts'
+import { isBare, loadModuleLexer, remedyFor } from '../references/modules.ts'
 import {
   findReferences,
   mayBeAsset,
@@ -242,14 +242,15 @@ export async function textOf(
   const found = findReferences(type, code)
   const imported = type === 'js' ? (await loadModuleLexer()).find(code) : undefined
   const { references: all = [], unparsedAt, isOpen = false } = imported ?? {}
-  const inModule = await Promise.all(
-    all.filter(mayBeAsset).map(async each => {
-      const isFree = leads && isBare(each) && !app.imports.has(each.path)
+  const imports = await Promise.all(
+    all.map(async each => {
+      const isFree = leads && mayBeAsset(each) && isBare(each) && !app.imports.has(each.path)
       const lead = isFree ? await leads.find(each.path) : undefined
       return lead ? { ...each, path: lead.specifier ?? each.path, lead } : each
     })
   )
-  const refused = inModule.filter(isRefused)
+  const inModule = imports.filter(mayBeAsset)
+  const refused = imports.filter(each => remedyFor(each, app) !== undefined)
   const bare = inModule.filter(each => isBare(each) && each.lead?.file === undefined)
   const { fingerprint } = app
   const references = [...found, ...inModule].toSorted((a, b) => a.start - b.start)

@@ -45,7 +45,7 @@ export async function referenceErrors(
       const { path, lead: { file, by = 'the option imports' } = {} } = reference
       const given = file === undefined ? app.imports.get(path) : pathFrom(root, file)
       const name = isBare(reference) ? ` (${given} by ${by})` : ''
-      const rule = await ruleFor(path, files)
+      const rule = /^~[@\w]/.test(path) ? `write '${path.slice(1)}'` : await ruleFor(path, files)
       const isSearched = rule === undefined && at < MAX_SEARCHES
       const meant = file === undefined ? path : pathFrom(dirname(source.file), file)
       const advice = isSearched
@@ -93,11 +93,12 @@ export async function typeErrors(referrer: Referrer, refused: readonly Reference
   const places = await placesOf(referrer, refused)
   return Promise.all(
     refused.map(async (reference, at) => {
-      const { path, kind } = reference
+      const { path, suffix, kind } = reference
       const isBeside = isBare(reference) && (await statOf(join(dirname(file), path)))?.isFile()
-      const remedy = remedyFor(reference, isBeside ? `./${path}` : path)
+      const remedy = remedyFor(reference, referrer.app, isBeside ? `./${path}` : path)
       const what = kind === 'import' ? ', and the whole module with it' : ''
-      return errorAt(places[at], `imports '${path}', which browsers refuse${what}: ${remedy}`)
+      const told = `imports '${path}${suffix}', which browsers refuse${what}: ${remedy}`
+      return errorAt(places[at], told)
     })
   )
 }

@@ -9,7 +9,7 @@ import { readContent, type Content } from '../../runtime/files/open-file.ts'
 import { firstAnswer, once, memoized } from '../../runtime/concurrency.ts'
 import type { Project, Reported, Transform } from '../../runtime/app/extra.ts'
 import { candidatesFor } from '../compilers/leads.ts'
-import { isBare, isRefused } from '../references/modules.ts'
+import { isBare, remedyFor } from '../references/modules.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
 import { appAt, assetPath, ownerOf, type AppSettings } from '../../runtime/settings/apps.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/table.ts'
@@ -197,7 +197,7 @@ export class Renderer {
     )
     const paths = new Set<string>()
     return bare.filter((each, at) => {
-      const isUnknown = !isMapped[at] && !isRefused(each) && !paths.has(each.path)
+      const isUnknown = !isMapped[at] && remedyFor(each, app) === undefined && !paths.has(each.path)
       return isUnknown && paths.add(each.path)
     })
   }

@@ -16,6 +16,7 @@ import {
   readPublic,
   type FingerprintedSite
 } from '../../support/fingerprinted.ts'
+import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
@@ -490,4 +491,63 @@ test('a module that cannot be parsed is an error of precompile with its place, o
   t.true((await textOf(site, 'app.js')).includes("from './dep.js'"))
   const logged = told.map(message => `koa-fresh-assets: ${message}`)
   t.deepEqual(warningsAbout(remedy), logged)
+})
+
+test('what other tools take, and no browser, is reported with its place and what to write', async t => {
+  const whole = ', and the whole module with it: '
+  const url = "write new URL('./logo.svg', import.meta.url).href"
+  const worker = "write new Worker(new URL('./job.js', import.meta.url), { type: 'module' })"
+  const compiler = 'it needs a compiler: add one to the option compilers'
+  const node = 'it is a module of Node, which browsers do not have: leave it to the server'
+  const lines = [
+    ["import a from './logo.svg?url'", 15, url],
+    ["import a from './logo.svg?inline'", 15, url],
+    [
+      "import a from './look.css?inline'",
+      15,
+      "write import … from './look.css' with { type: 'css' }"
+    ],
+    [
+      "import a from './a.txt?raw'",
+      15,
+      "write await (await fetch(new URL('./a.txt', import.meta.url))).text()"
+    ],
+    ["import A from './job.js?worker'", 15, worker],
+    ["import A from './App.vue'", 15, compiler],
+    ["import A from './App.svelte'", 15, compiler],
+    ["import 'virtual:pages'", 8, 'a plugin of another tool makes it: write a module in its place'],
+    ["import 'node:fs'", 8, node],
+    ["import '~kit/a'", 8, "write 'kit/a'"],
+    ["import './a.md'"],
+    ["import './job.js?v=1'"],
+    ["import '~/mapped'"],
+    ["import '~mapped'"],
+    ["export const text = 'virtual:pages'"]
+  ] as const
+  const told = lines.flatMap(([code, column, remedy], at) => {
+    const path = /'.*?'/.exec(code)?.[0]
+    const place = `apps/web/assets/app.js:${at + 1}:${column}`
+    return remedy ? `${place} imports ${path}, which browsers refuse${whole}${remedy}` : []
+  })
+  told.push(
+    'apps/web/assets/look.css:1:18 refers to ~kit/a.png, which was not found: ' +
+      "write 'kit/a.png'"
+  )
+  const imported = {
+    'look.css': 'a { src: url(    ~kit/a.png) }',
+    ...Object.fromEntries(
+      ['logo.svg', 'a.txt', 'job.js', 'App.vue', 'App.svelte', 'a.md'].map(name => [name, ''])
+    )
+  }
+  const app = lines.map(([code]) => code).join('\n')
+  const root = makeProject(t, placed({ ...imported, 'app.js': app }))
+  const toScript: Compiler = { extensions: 'md', target: '.js', compile: () => ({ code: '' }) }
+  const options = { imports: { '~mapped': 'job', '~/mapped': 'job' }, compilers: [toScript] }
+  t.deepEqual((await problemsOf(t, root, options)).toSorted(), told.toSorted())
+  const site = await makeSite(t, {}, { root, ...options, missing: 'warn' })
+  for (const name of ['app.js', 'look.css']) await site.ask(`/assets/${name}`)
+  const logged = [...warningsAbout('app.js'), ...warningsAbout('~kit/a.png')].map(each =>
+    each.replace(/^koa-\S+ /, '')
+  )
+  t.deepEqual([...new Set(logged)].filter(each => told.includes(each)).toSorted(), told.toSorted())
 })
