@@ -423,9 +423,10 @@ test('the package says what it runs on, and has an entry for both halves and one
     './assets': entry('koa-assets'),
     './http-cache': entry('koa-http-cache'),
     './vite': entry('vite'),
+    './client': { types: './client.d.ts' },
     './package.json': './package.json'
   })
-  t.true((described.files as string[]).includes('dist'))
+  for (const each of ['dist', 'client.d.ts']) t.true((described.files as string[]).includes(each))
 })
 
 test('Koa, and what compiles and bundles, are peers, all of which are optional but Koa', t => {
