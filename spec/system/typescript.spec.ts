@@ -4,7 +4,7 @@ import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { linkPackages } from './installed.ts'
-import { visit } from './page.ts'
+import { shows, visit } from './page.ts'
 
 const tsconfig = (compilerOptions: object): Files => ({
   '/tsconfig.json': JSON.stringify({ compilerOptions })
@@ -106,3 +106,31 @@ for (const [name, { packages, files }] of Object.entries(FRONT_ENDS))
       const result = await counted(t, files, { packages, ...options })
       t.deepEqual(result, { seen: ['0', '1', '2'], complaints: [] })
     })
+
+const LIST = '[process.env.NODE_ENV, import.meta.env.DEV, import.meta.env.BASE_URL, __VERSION__]'
+
+for (const [way, options] of Object.entries(WAYS))
+  test.serial(`modules and a classic script know their environment, ${way}`, async t => {
+    const files = {
+      'app.ts': `import { plain } from './plain'\nexport const told: unknown[] = [plain, ${LIST}]\nObject.assign(window, { told })`,
+      'plain.js': `export const plain = ${LIST}`,
+      'classic.js': 'window.classic = process.env.NODE_ENV + __VERSION__'
+    }
+    const root = makeProject(t, placed(files))
+    linkPackages(root)
+    const all = { ...options, root, define: { __VERSION__: '1.0' }, minify: true } as const
+    if (options.env === 'production') await run(all)
+    const { page } = await visit(t, {
+      ...all,
+      view: ({ assets }) =>
+        assets.importMap({ entry: 'app' }) +
+        assets.javascript('classic') +
+        assets.javascript('app', { type: 'module' })
+    })
+    await shows(page, 'Array.isArray(window.told)', true)
+    const isDeveloped = options.env === 'development'
+    const mode = isDeveloped ? 'development' : 'production'
+    const list = [mode, isDeveloped, '/', '1.0']
+    t.deepEqual(await page.evaluate('[window.told, window.classic]'), [[list, list], `${mode}1.0`])
+    t.deepEqual(page.complaints, [])
+  })
