@@ -71,6 +71,12 @@ test('a server that restarts compiles and publishes nothing again, even if optio
   t.is(statSync(join(root, 'public/assets/app.css')).ino, ino)
 })
 
+test('with another value of define, a server that restarts publishes everything again', async t => {
+  const root = await makeKept(t, { ...OPTIONS, define: { __A__: 1 } })
+  const { published } = await restart(t, root, { ...OPTIONS, define: { __A__: '1' } })
+  t.deepEqual(published, PATHS)
+})
+
 test('a source that took the place of another while the server was down is served', async t => {
   const root = await makeKept(t)
   writeFiles(root, { 'apps/web/assets/a/plain.css': 'new { color: red }' })
