@@ -52,9 +52,7 @@ export { versionOf, type VersionOfOptions } from './runtime/http-cache/version-o
 export type { HttpCacheMethods } from './runtime/http-cache/methods.ts'
 
 // A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5); Content-Location is kept.
-const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
-  name => `Content-${name}`
-)
+const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range']
 
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
@@ -149,7 +147,7 @@ function dropBody(ctx: Context): void {
 }
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Decision): void {
-  for (const name of CONTENT_FIELDS) ctx.remove(name)
+  for (const name of CONTENT_FIELDS) ctx.remove(`Content-${name}`)
   if (ctx.body != null) {
     state.hadStream = isStream(ctx.body)
     dropBody(ctx)

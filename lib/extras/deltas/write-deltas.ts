@@ -27,13 +27,7 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { sum } from '../../publishing/building/publish.ts'
 import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
-import {
-  groupBy,
-  listPublished,
-  openDirectory,
-  type BuiltDirectory,
-  type PublishedFile
-} from './directory.ts'
+import { groupBy, listPublished, openDirectory, type BuiltDirectory } from './directory.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
 
 /** The sizes of a delta and of what would be sent without it, in bytes. */
@@ -72,7 +66,12 @@ export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) =
       const all = versions.get(splitFingerprint(path)?.name ?? plain) ?? []
       const earlier = all.filter(version => version.digest !== digest)
       const found = deltas.get(path) ?? []
-      const intact = await removeFaulty(found, file, earlier, place)
+      const intact: string[] = []
+      for (const { file: delta, digest: from } of found) {
+        const paths = earlier.flatMap(each => (each.digest === from ? each.file : []))
+        if (await faultOfDelta(delta, file, paths)) await removeInPlace(place, delta)
+        else intact.push(delta)
+      }
       const last = before.get(encodePath(plain))?.target
       // An unchanged asset got its deltas when it was new.
       const isDue = last !== encodePath(path) || intact.length < found.length
@@ -206,22 +205,6 @@ export async function faultOfDelta(file: string, target: string, versions?: read
 
 const NO_EARLIER =
   'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
-
-async function removeFaulty(
-  deltas: readonly PublishedFile[],
-  target: string,
-  earlier: readonly PublishedFile[],
-  place: Boundary
-): Promise<readonly string[]> {
-  const intact: string[] = []
-  for (const { file, digest } of deltas) {
-    const versions = earlier.filter(version => version.digest === digest)
-    const paths = versions.map(version => version.file)
-    if (await faultOfDelta(file, target, paths)) await removeInPlace(place, file)
-    else intact.push(file)
-  }
-  return intact
-}
 
 /** Returns what tells of an asset how much its deltas save; undefined for one without. */
 export async function savingsByDeltas(settings: Settings) {

@@ -119,6 +119,7 @@ class Channel {
     const states = await inParallel(used, CONCURRENCY, async path => {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
+    const assets = new Map(states)
     const icons = await statesOfIcons(this.#pipeline)
     const { base } = this.#pipeline.settings
     const bundles = bundlesIn(this.#pipeline.running)?.followed ?? []
@@ -133,7 +134,8 @@ class Channel {
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))
       const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
       const notes = used.flatMap(({ note }) => note ?? [])
-      connection.tell([this.#instance, watched, ...built], new Map(states), icons, notes)
+      const own = connection.used.flatMap(path => assets.get(path) ?? [])
+      connection.tell([this.#instance, watched, ...built], [...own, ...icons], notes)
     }
   }
 }
@@ -178,13 +180,7 @@ class Connection {
     this.#write(':\n\n')
   }
 
-  tell(
-    shared: readonly Part[],
-    assets: ReadonlyMap<string, AssetState | undefined>,
-    icons: readonly AssetState[],
-    notes: readonly string[]
-  ): void {
-    const used = [...this.used.flatMap(path => assets.get(path) ?? []), ...icons]
+  tell(shared: readonly Part[], used: readonly AssetState[], notes: readonly string[]): void {
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
       // It changed before the page was connected. A time in the future would reload the page again and again.
       const isLate = changedAt > this.#openedAt && changedAt <= Date.now()

@@ -149,10 +149,7 @@ class Bundles implements Running, MountAssets {
     mount: string | undefined,
     look: (source: EntrySource) => Found | undefined
   ): Found | undefined {
-    const all = this.#sourcesAt(mount).map(source => ({
-      found: look(source),
-      urlPath: source.urlPath
-    }))
+    const all = this.#sourcesAt(mount).map(each => ({ found: look(each), urlPath: each.urlPath }))
     const kind = KINDS.find(each => all.some(({ found }) => found?.kind === each))
     const surest = all.filter(({ found }) => found && found.kind === kind)
     // Without a build, any mount of a test may have any name.

@@ -18,7 +18,7 @@ export function noticesAtStart(
   return [
     noApp(settings, options),
     neitherMode(settings, options),
-    notServing(settings, options, processEnv),
+    notServing(settings, options, processEnv.SERVE_STATIC_ASSETS),
     ...missingInMounts(settings)
   ].filter(message => message !== undefined)
 }
@@ -48,11 +48,8 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
 const NO = /^(?:false|0|no|off)$/i
 
 /** In development a variable with another value is worth a warning, too; elsewhere precompile publishes the sources. */
-function notServing(
-  { env, serve, apps, mounts }: Settings,
-  options: KoaAssetsOptions,
-  { SERVE_STATIC_ASSETS: given }: NodeJS.ProcessEnv
-): string | undefined {
+function notServing(settings: Settings, options: KoaAssetsOptions, given?: string) {
+  const { env, serve, apps, mounts } = settings
   const isDevelopment = env === 'development'
   const isMeant = given && !isDevelopment && NO.test(given)
   if (serve || options.serve === false || isMeant) return undefined

@@ -83,11 +83,7 @@ function refuseName(_: AppSettings, name: string): never {
 }
 
 /** @param check throws for a name that nothing is published under */
-function plainNames(
-  app: AppSettings,
-  onRequest: OnRequest | undefined,
-  check: ((app: AppSettings, name: string) => void) | undefined
-): Addresses {
+function plainNames(app: AppSettings, onRequest?: OnRequest, check?: OnRequest['checkName']) {
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
     isLasting: !check && !onRequest,

@@ -194,9 +194,7 @@ export function mountDirectory(
   const { urlPath, place, exclude } = mount
   const crossOrigin = crossOriginOf(settings)
   const revalidate = () => mount.revalidate ?? publicApp.revalidate
-  const shells = new Set(
-    settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
-  )
+  const pages = new Set(settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback)))
   return {
     place,
     urlPath,
@@ -205,7 +203,7 @@ export function mountDirectory(
     revalidateMiss: revalidate,
     isHidden: exclude ? excluding(exclude, place.dir, isHidden) : isHidden,
     fieldsOf({ path }) {
-      const isPage = shells.has(fileIn(mount, path))
+      const isPage = pages.has(fileIn(mount, path))
       const isFixed = !isPage && (mount.isImmutable?.(path) ?? isHashed(mount, path))
       const lasting = isFixed ? IMMUTABLE : mount.cacheControl?.(path)
       return {

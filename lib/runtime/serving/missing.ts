@@ -1,6 +1,6 @@
 // Responds to requests that have no file, with a page or a status, and adds what development shows.
 import type { Context, Next } from 'koa'
-import { missed, requestLine, served } from '../diagnostics.ts'
+import { missed, requestLine, served, type DiagnosticMessages } from '../diagnostics.ts'
 import { errorCode } from '../files/disk.ts'
 import { canonicalSegments, pageSegments } from '../urls/spelling.ts'
 import { hasOneSpelling, rawPath, isBelow, wantedAt } from './request.ts'
@@ -96,10 +96,7 @@ export function reportErrorPage({ req, response }: Context, { message }: Error):
 }
 
 /** Sets Server-Timing (W3C), with the milliseconds that a request has waited for its asset. Browsers show it. */
-export function setTiming(
-  ctx: Context,
-  published: { readonly duration: number; readonly compileDuration?: number | undefined }
-): void {
+export function setTiming(ctx: Context, published: DiagnosticMessages['published']): void {
   const { duration, compileDuration: compile } = published
   const compiled = compile === undefined ? '' : `, compile;dur=${compile.toFixed(1)}`
   const value = `publish;dur=${duration.toFixed(1)}${compiled}`

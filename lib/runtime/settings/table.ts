@@ -118,10 +118,7 @@ function isExtension(value: unknown): boolean {
 
 const FALLBACK = {
   file: { ...page, isRequired: true },
-  except: {
-    expected: 'a RegExp or a function of the path',
-    holds: byPath(value => types.isRegExp(value))
-  }
+  except: { expected: 'a RegExp or a function of the path', holds: byPath(types.isRegExp) }
 } satisfies Record<string, Expectation>
 
 export const MOUNT = {
