@@ -128,9 +128,8 @@ const DELTA_CODING = 'dcz'
 // The value is a Byte Sequence (section 2.2; RFC 9651), here the 32 bytes of a SHA-256.
 const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
 
-// Returns the SHA-256 of the dictionary that a client has and a response may use; undefined when it has none, does
-// not accept deltas by name, or could not read the response: the size of one that it cannot read must not depend on
-// what is in its cache (section 9.3).
+// The SHA-256 of the dictionary that a client has, if it accepts deltas by name, and can read the response: the size of
+// one that it cannot read must not depend on what is in its cache (section 9.3).
 function offeredDictionary(headers: IncomingHttpHeaders): Buffer | undefined {
   const offered = headers['available-dictionary']
   if (typeof offered !== 'string' || !AVAILABLE.test(offered)) return undefined

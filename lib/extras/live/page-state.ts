@@ -73,8 +73,7 @@ async function problemOf(error: unknown, settings: Settings): Promise<LinkedRepo
   return { ...(await errorReport(error, settings)), link: linkTo(error, settings) }
 }
 
-// Returns the states of the icons that pages contain. Their parts have no URL, since only a reload shows a change. All
-// open pages are told about all of them: a page does not tell which icons it has got, and may have fetched more.
+// Their parts have no URL, as only a reload shows a change. No page tells which icons it has: each is told of all.
 export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
   const { settings, running } = pipeline
   const states = await inParallel([...iconsIn(running)], CONCURRENCY, async icon => {

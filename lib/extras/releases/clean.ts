@@ -59,10 +59,7 @@ export interface CleanOptions extends Limits {
 export interface CleanKeptOptions extends BuildLimits, CleanOptions {}
 
 export interface CleanReport {
-  /**
-   * The URL paths, for `cleanKept` the paths in the directory, of the removed files, without their compressed copies
-   * and other representations; sorted.
-   */
+  /** The URL paths (of `cleanKept`: the paths in the directory) of removed files, without representations; sorted. */
   readonly removed: readonly string[]
   /** The total size of the removed files with all their representations, in bytes. */
   readonly bytes: number

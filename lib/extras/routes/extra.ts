@@ -89,13 +89,11 @@ function makePreload(pipeline: Pipeline): Preload {
   }
 }
 
-// Only a browser that opens a page makes use of hints, and some clients mistake any 1xx for the final
-// response (RFC 8297 section 3). HTTP/1.0 has no 1xx (RFC 9110 section 15.2).
+// Some clients mistake any 1xx for the final response (RFC 8297 section 3), and HTTP/1.0 has none.
 function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolean {
   return method === 'GET' && httpVersion !== '1.0' && headers['sec-fetch-mode'] === 'navigate'
 }
 
-// Node throws for other values in a 103, such as a quoted one with spaces: two integrity hashes, a media query.
-// A parameter's name ends at the first `=`, which keeps matching linear.
+// Node throws for other values in a 103, such as two integrity hashes. A name ends at its first `=`: matching is linear.
 export const isSendable = (link: string) =>
   /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/.test(link)

@@ -33,10 +33,7 @@ export interface PreloadOptions extends MountChoice {
   readonly as?: PreloadDestination | undefined
   /** The media type lets a browser skip a format it does not support. `module` is `as: 'module'`. */
   readonly type?: string | undefined
-  /**
-   * The CORS mode. Default: the mode in which the tag or stylesheet requests the asset; a browser
-   * cannot use a preload that was fetched in another mode.
-   */
+  /** The CORS mode. Default: that of the tag or stylesheet; a browser cannot use what was fetched in another mode. */
   readonly crossorigin?: boolean | 'anonymous' | 'use-credentials' | undefined
   /** `false` leaves out Subresource Integrity, as in a tag with `integrity: false`. Default: true. */
   readonly integrity?: boolean | undefined

@@ -1,5 +1,4 @@
-// The build of a mount. A start needs only its manifest; before the first page, and once the manifest has changed, its
-// files are read as well, when no bundler is writing them.
+// The build of a mount: its manifest is read at start, its files before the first page and after changes, once at rest.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../runtime/concurrency.ts'

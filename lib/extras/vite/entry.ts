@@ -25,10 +25,7 @@ export interface EntryOptions {
    * Needed only where the mount's `dev` is an origin or `true`: otherwise koaAssets knows. Default: `false` there.
    */
   readonly reactRefresh?: boolean | undefined
-  /**
-   * Says how scripts are loaded, `classic` with `defer`. Default: as the manifest says; `module` for esbuild,
-   * whose metafile does not.
-   */
+  /** Says how scripts are loaded, `classic` with `defer`. Default: as the manifest says, `module` for esbuild. */
   readonly type?: 'module' | 'classic' | undefined
 }
 

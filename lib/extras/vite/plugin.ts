@@ -32,10 +32,7 @@ export interface FreshAssetsOptions {
   readonly mount: string
   /** The option `base` of koaAssets, with which Vite's begins: `/shop`. Default: none. */
   readonly base?: string | undefined
-  /**
-   * The scripts and stylesheets that pages load, relative to Vite's `root`: `src/main.tsx`; or the pages
-   * themselves, `index.html`.
-   */
+  /** The scripts and stylesheets that pages load, relative to Vite's `root`: `src/main.tsx`; or pages: `index.html`. */
   readonly input: string | readonly string[]
 }
 

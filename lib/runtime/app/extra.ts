@@ -39,10 +39,7 @@ export interface Extra<Whole = unknown> {
   readonly details?: FileDetails
   /** Keeps the index of publications on request, which the core makes and reads. @param publishing of a room above */
   keepIndex?(publishing: unknown): Promise<IndexKeeper | undefined>
-  /**
-   * Changes stylesheets and scripts between the compilers and the references of the core; undefined if no app wants it.
-   * @param by what a precompile was asked for; without it, only what every text passes is made
-   */
+  /** Changes texts between compilers and references. @param by what a precompile was asked for */
   transform?(project: Project, ...by: Precompiling): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
   bundler?(

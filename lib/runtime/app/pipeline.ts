@@ -76,9 +76,8 @@ export class Pipeline {
     return this.settings.apps.some(({ compile }) => compile)
   }
 
-  // Loads before the first request what requests need. Node 20 remembers an import() that has failed, and Node 22 one
-  // that has failed in a deeper file: the next attempt then gets the same error. A server in production ends, since
-  // only another process can load it; in development pages show the error.
+  // Node 20 remembers an import() that has failed, and Node 22 one that has failed in a deeper file: as only another
+  // process can load it then, a server in production ends; in development pages show the error.
   async #begin(): Promise<void> {
     const failure = await failureOf(this.#start)
     if (failure === undefined || this.settings.env === 'development') return

@@ -18,8 +18,7 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
   return STATUSES_WITH_DEFAULTS.has(status)
 }
 
-// Writes the defaults, and adds to Vary the fields by which the response was negotiated. Credentials belong to them:
-// RFC 9111 section 3.5 does not keep a cache from giving an anonymous response to a request with Authorization.
+// Vary names credentials: RFC 9111 section 3.5 lets a cache give an anonymous response to a request with Authorization.
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const why = reasonToBePersonal(ctx, state, defaults)
   const either = why === undefined ? defaults.at(Date.now()) : defaults.personal
@@ -57,8 +56,7 @@ const NOT_STORED: CachingFields = {
 
 const SUBSCRIPTION = /^(?:text\/event-stream|multipart\/x-mixed-replace)\b/i
 
-// A stored copy would repeat to the next subscriber what the first one got, and a stored 204 end all subscriptions.
-// Events (HTML Living Standard, section 9.2) are asked for with Accept, and again with Last-Event-ID.
+// HTML Living Standard, section 9.2: a stored copy would repeat events, and a stored 204 would end subscriptions.
 function isToSubscriber({ req, response }: Context): boolean {
   const { accept = '', 'last-event-id': last } = req.headers
   const isAskedFor = last !== undefined || /\btext\/event-stream\b/i.test(accept)

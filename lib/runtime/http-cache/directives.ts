@@ -19,10 +19,7 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   : Name
 type Spelled<Name extends string> = Name | Snake<Name> | Camel<Name>
 
-/**
- * Directives without a value (RFC 9111 section 5.2.2, RFC 8246) have three spellings:
- * `must-revalidate`, `must_revalidate` or `mustRevalidate`.
- */
+/** Directives have three spellings: `must-revalidate`, `must_revalidate` or `mustRevalidate` (RFC 9111, RFC 8246). */
 export type CacheDirectiveName = Spelled<(typeof FLAG_DIRECTIVES)[number]>
 
 type Flags = { readonly [Name in CacheDirectiveName]?: boolean | undefined }
@@ -50,15 +47,9 @@ export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
   readonly maxAge?: Lifetime | undefined
   /** Shared caches use it in place of `maxAge` (section 5.2.2.10). Also `s_maxage`, `'s-maxage'`. */
   readonly sMaxage?: Lifetime | undefined
-  /**
-   * A cache may use the stale response for this long while it revalidates it (RFC 5861 section 3).
-   * Also `stale_while_revalidate`, `'stale-while-revalidate'`.
-   */
+  /** A stale response may be used so long while it is revalidated (RFC 5861). Also `stale_while_revalidate`. */
   readonly staleWhileRevalidate?: Lifetime | undefined
-  /**
-   * A cache may use the stale response for this long after an error (RFC 5861 section 4).
-   * Also `stale_if_error`, `'stale-if-error'`.
-   */
+  /** A stale response may be used so long after an error (RFC 5861). Also `stale_if_error`. */
   readonly staleIfError?: Lifetime | undefined
   /** `no-cache` is limited to these response fields (RFC 9111 section 5.2.2.4): `['Set-Cookie']`. */
   readonly noCacheFields?: readonly string[] | undefined

@@ -23,9 +23,8 @@ export function formatEtag(opaque: string, weak = false): string {
   return weak && !isWeak(tag) ? `W/${tag}` : tag
 }
 
-// Tells whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
-// (RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2); `*` matches any. A tag without quotes is tolerated, because
-// some clients drop them. The list is read in one pass, because the client controls its length.
+// RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2. A tag without quotes is tolerated, because some clients drop them. The
+// list is read in one pass, because the client controls its length.
 export function etagMatches(
   list: string,
   { etag, lastModified }: Validators,

@@ -54,8 +54,7 @@ function mergeVary(earlier: string, value: string): string {
   return [earlier, ...added].join(', ')
 }
 
-// RFC 9110 sections 8 and 14.3, and RFC 9530: fields that describe the content that is sent, and its
-// validators. Content-Location stays: middleware in front that rewrites a URL means the file.
+// RFC 9110 sections 8 and 14.3, RFC 9530. Content-Location stays: middleware that rewrites a URL means the file.
 const CONTENT_FIELD =
   /^(?:content-(?:type|encoding|language|length|range|digest)|repr-digest|accept-ranges|transfer-encoding|etag|last-modified)$/
 

@@ -39,8 +39,7 @@ export type Found = ServedFile | undefined
 export type Variants = readonly [identity: Variant, ...others: Variant[]]
 export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
 
-// All served directories share one memory: of files and of deltas, by their paths. A file that is no delta to be sent is
-// remembered without a variant, so that it is not checked for each request.
+// All directories share one memory. A file that is no delta to be sent has no variant: it is not checked each time.
 export type Memory = LRUCache<string, { readonly variants: readonly Variant[] }>
 
 // A variant costs this much beside its body, measured in resident memory, garbage that is not yet collected included.

@@ -91,8 +91,7 @@ export class ServedFiles {
     this.#loads.delete(path)
   }
 
-  // Describes a file as it is then; undefined for what may not be served. One that is replaced before it is checked is
-  // opened again, as not every system knows the path of an open file whose name was given to another.
+  // One that is replaced before it is checked is opened again: not every system knows the path of such an open file.
   async open<T>(
     wanted: Wanted,
     use: UseOpened<T>,

@@ -99,8 +99,7 @@ const listings = new LRUCache<string, Listing>({
   sizeCalculation: ({ names }) => 20 + (names?.size ?? 0)
 })
 
-// The one memory of copies, deltas and spellings; undefined if the names beside a file are not known. For so many
-// milliseconds the folder is not asked for its stamp again, unless the file is new.
+// The one memory of copies, deltas and spellings. A folder is asked again after `trust` ms, or for a new file.
 export function namesAround(file: string, trust: number, stamp?: Pick<Stamp, 'ctimeNs'>) {
   const folder = dirname(file)
   const known = listings.get(folder)

@@ -40,8 +40,7 @@ interface How {
   readonly adapt?: (variants: Variants) => Variants
 }
 
-// Responds with a file, or resolves to false. One that is not in memory is opened once the response has its connection,
-// as thousands of pipelined ones may wait for one, and described as it is then.
+// A file on disk is opened once the response has its connection: thousands of pipelined ones may wait for one.
 export async function respondWithFile(
   ctx: Context,
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,

@@ -118,8 +118,7 @@ function methodOfNode(name: 'writeHead' | 'end'): unknown {
 // A head that is put back is sent as one of Node's own by all versions up to this one.
 const isKnownNode = Number.parseInt(process.versions.node, 10) <= 26
 
-// Tells whether the head depends only on the prepared response, the date and the server's timeout: everything else
-// that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
+// Everything else that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
 function mayReuseHead(res: Response): boolean {
   return (
     isKnownNode &&
@@ -141,8 +140,7 @@ function mayReuseHead(res: Response): boolean {
   )
 }
 
-// `send` evaluates preconditions and several ranges in its own way, so it gets a request that has one range at most. It
-// passes its options on to `fs.createReadStream`, and thereby reads the open file.
+// `send` has its own way with preconditions and several ranges, so it gets one range, and options to read the open file.
 async function streamFile(res: ServerResponse, response: PreparedResponse, part: FilePart) {
   const { file, size, range } = part
   removeContentFields(res)

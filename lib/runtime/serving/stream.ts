@@ -86,16 +86,14 @@ function endOnReset(res: ServerResponse): void {
   })
 }
 
-// Tells whether an error is that of the connection: its client disconnected. For a response whose body is a
-// stream, Koa 3 reports it as a stream that was closed before its end.
+// Where the body is a stream, Koa 3 reports a client that disconnected as a stream that was closed before its end.
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
   const isPremature = errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'
   return isPremature || error === (streamOf(res) ?? socketOf(res))?.errored
 }
 
-// Node counts what waits to be sent on all streams of an HTTP/2 session against `maxSessionMemory`, 10 MB by
-// default, and above that it resets new streams with ENHANCE_YOUR_CALM: fifty images of 300 KB at once, each
-// written as a whole, are enough.
+// Node counts what waits on all streams of an HTTP/2 session against `maxSessionMemory`, 10 MB by default, and resets
+// new ones above that with ENHANCE_YOUR_CALM: fifty images of 300 KB, each written as a whole, are enough.
 
 /** The size of a piece in bytes. Browsers open up to 256 streams at once (Chromium). */
 const HTTP2_PIECE_BYTES = 32 * 1024
@@ -103,8 +101,7 @@ const HTTP2_PIECE_BYTES = 32 * 1024
 /** Node writes a string of up to this size, in bytes, without allocating and in one system call. */
 export const MAX_ONE_WRITE_BYTES = 16 * 1024
 
-// With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a
-// Buffer of Latin-1, which is then read as UTF-8 (Node 20 to 26).
+// With a whole body Node garbles such a Content-Disposition: its Latin-1 is then read as UTF-8 (Node 20 to 26).
 const NOT_ASCII = /[^\x00-\x7f]/
 
 /** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
@@ -139,8 +136,7 @@ function spanOf({ size, range }: FilePart): ByteRange {
   return range ?? { start: 0, end: size - 1 }
 }
 
-// Makes the options of a stream that reads a file. When reading fails, or the file has changed, the response is cut
-// off: a client can detect that, whatever middleware in front does with the stream.
+// When reading fails, or the file has changed, the response is cut off, which a client can detect.
 export function sourceOf(res: ServerResponse, part: FilePart) {
   const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))
   endOnReset(res)

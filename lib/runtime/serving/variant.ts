@@ -227,8 +227,7 @@ export async function readCopies(
   return (await Promise.all(read)).flat()
 }
 
-// The ETag of a file that stays on disk is made of its bytes, size and mtime. It is the same on every replica, after a
-// chmod, a copy or another hard link: inode and ctime are for the memory of this process alone.
+// The ETag of a file that stays on disk is made of its bytes, size and mtime: it is the same on every replica.
 
 /** The digest of all bytes, where all were read, and a text that tells these from others under the same name. */
 type ContentVersion = Pick<Variant, 'digest' | 'version'>

@@ -75,18 +75,12 @@ export interface PrecompileReport extends PrecompileRows {
   readonly seconds: number
   /** The five largest assets: plain URL path, and size in bytes. */
   readonly largest: readonly { readonly path: string; readonly size: number }[]
-  /**
-   * The plain URL paths of assets that differ from the previous manifest. A file that was missing or damaged, and is
-   * written again, counts as changed.
-   */
+  /** The plain URL paths of assets that differ from the previous manifest; a file that was damaged counts as changed. */
   readonly changes: {
     readonly added: readonly string[]
     readonly changed: readonly string[]
     readonly removed: readonly string[]
   }
-  /**
-   * The number of fingerprinted files of changed and removed assets that the previous build left. They are kept for
-   * pages that name them; see `clean`.
-   */
+  /** The number of fingerprinted files of the previous build that are kept for pages that name them; see `clean`. */
   readonly kept: number
 }

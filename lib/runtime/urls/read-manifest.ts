@@ -120,8 +120,7 @@ export class ReloadedNames extends ReloadedFile {
   }
 }
 
-// A site without assets of its own has nothing to precompile. Without mounts it looks like a server that was deployed
-// without its manifest, so the directory to serve must be named.
+// Without mounts, a site without assets of its own looks like a server that was deployed without its manifest.
 function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
   const sources = [...own, ...assetSources.list()]

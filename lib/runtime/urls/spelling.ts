@@ -134,8 +134,7 @@ export function decodeIfValid(encoded: string): string | undefined {
   }
 }
 
-// The spelling of a browser that resolves a built script's `import './a+(b).js'`: a module is loaded twice if two
-// spellings of its URL differ (URL Standard, "path percent-encode set").
+// A module is loaded twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
 export function encodeAsImported(decoded: string): string {
   return new URL(`http://localhost${decoded.replace(/[%?#\\]/g, encodeURIComponent)}`).pathname
 }

@@ -65,12 +65,8 @@ export interface MountChoice {
   readonly mount?: string | undefined
 }
 
-interface UrlOptions extends MountChoice {
-  /** The extension appended to a name without a known one, such as `.js`. */
-  readonly extension?: string
-}
-
-export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
+/** Takes the extension that is appended to a name without a known one, such as `.js`. */
+export type UrlOf = (name: string, options?: MountChoice & { extension?: string }) => AssetUrl
 
 export interface AppView {
   /** The host with the base, without a trailing slash; empty for none. */

@@ -13,10 +13,7 @@ export interface ImportMapOptions {
    * Default: every module of the app under each of its names, because any script in the page may import it.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
-  /**
-   * Additional specifiers, each with the name of an asset or an absolute URL. They take precedence over those of the
-   * option `imports`.
-   */
+  /** Additional specifiers, each with a name or an absolute URL. They take precedence over the option `imports`. */
   readonly imports?: Readonly<Record<string, AssetName<'javascript'>>> | undefined
   /** `false` leaves out Subresource Integrity. Default: true. */
   readonly integrity?: boolean | undefined

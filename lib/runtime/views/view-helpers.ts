@@ -61,7 +61,6 @@ const NO_PAGE = new Set<string>()
 
 interface App {
   readonly name: string
-  readonly path: string
 }
 
 export interface ViewHelperSettings<A extends App = App> {

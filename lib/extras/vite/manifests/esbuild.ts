@@ -19,8 +19,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
-  // A module that is imported dynamically has an `entryPoint` as well. The metafile does not say which format was
-  // built. An IIFE runs as a module too; an ES module is a syntax error in a classic script.
+  // So has a module that is imported dynamically. Its format is not known: an IIFE runs as a module, but not vice versa.
   const chunkWith = (name: string) => all.find(({ inputs }) => inputs.includes(name))
   const known = { entries, lazy: new Map(), common: [], hash: HASHES.esbuild, chunkWith }
   return {
@@ -36,8 +35,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
   }
 }
 
-// Returns the length of what each path starts with before it is below the directory. Paths are relative to the
-// directory in which esbuild was started: that is `dist/` or `site/dist/`, possibly behind `../`.
+// The length of what precedes paths below the directory: they start where esbuild did, at `dist/` or `../site/dist/`.
 function baseOf(paths: readonly string[], dir: string): number {
   const up = /^(?:\.\.\/)*/.exec(paths[0] ?? '')?.[0] ?? ''
   const segments = dir.split(/[/\\]/).filter(Boolean)

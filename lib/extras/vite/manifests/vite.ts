@@ -15,8 +15,7 @@ import {
   type LoadedFile
 } from './bundle.ts'
 
-// @vitejs/plugin-legacy writes these keys. Those of polyfills are relative to Vite's root, as if they were
-// files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
+// @vitejs/plugin-legacy writes these keys, relative to Vite's root: `../../vite/legacy-polyfills`.
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
 
