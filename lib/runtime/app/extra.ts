@@ -16,7 +16,7 @@ export interface Project extends Settings {
   readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
 }
 
-/** A folder of lib/extras. A member that one alone has says why the core asks. @typeParam Whole that is `Pipeline` */
+/** A folder of lib/extras. A member that one alone has says why the core asks. @typeParam Whole is `Pipeline` */
 export interface Extra<Whole = unknown> {
   readonly name: string
   /** The names of the extras that it imports: it cannot be kept without them. */

@@ -51,7 +51,7 @@ export interface SharedFields {
   readonly lastModified?: number | false | undefined
 }
 
-/** Origins whose pages may read a file: any, or in development, where source maps contain sources, those of hosts. */
+/** Other origins whose pages may read a file: all, or in development, for source maps, this machine's and `live.hosts`. */
 export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly origin?: string }
 
 /** The bytes of a file in one coding. It makes each of its responses when it is first sent. */

@@ -19,7 +19,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
-  // So has a module that is imported dynamically. Its format is not known: an IIFE runs as a module, but not vice versa.
+  // Modules that are imported dynamically are among them. No format is given: an IIFE runs as a module, not vice versa.
   const chunkWith = (name: string) => all.find(({ inputs }) => inputs.includes(name))
   const known = { entries, lazy: new Map(), common: [], hash: HASHES.esbuild, chunkWith }
   return {
