@@ -154,7 +154,7 @@ export function remedyFor(
   const given = (target === undefined ? path : path.replace(/\.\w*$/, withDot(target))) + suffix
   const isMapped = imports.has(path) || lead?.file !== undefined
   const [form, remedy] = FOREIGN.find(([form]) => !isMapped && form.test(given)) ?? []
-  if (form && remedy !== undefined) return (path + suffix).replace(form, remedy)
+  if (form && remedy !== undefined) return given.replace(form, remedy)
   const needed = mayBeAsset(reference) ? neededType(given.replace(suffix, '')) : undefined
   if (needed === undefined || needed === type) return undefined
   // Texts and bytes are proposals that some browsers have.

@@ -142,7 +142,8 @@ function placesIn(root: string, file: string, code: string, offsets: readonly nu
 
 /** Matches the path by itself, not as part of a longer one. */
 function patternOf(reference: Reference): RegExp {
-  const literal = reference.path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+  const path = reference.path + (isInModule(reference) ? reference.suffix : '')
+  const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   // A place is that of the quote, where there is one.
   const written = isInModule(reference) ? `(["'\`])${literal}\\1` : `["']?${literal}`
   return new RegExp(`(?<![\\w./-])${written}(?![\\w./-])`)

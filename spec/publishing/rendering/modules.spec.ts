@@ -515,6 +515,12 @@ test('what other tools take, and no browser, is reported with its place and what
       "write await (await fetch(new URL('./a.txt', import.meta.url))).text()"
     ],
     ["import A from './job.js?worker'", 15, worker],
+    ["import A from './task.ts?worker'", 15, worker.replace('job', 'task')],
+    [
+      "import a from './theme.scss?inline'",
+      15,
+      "write import … from './theme.css' with { type: 'css' }"
+    ],
     ["import A from './App.vue'", 15, compiler],
     ["import A from './App.svelte'", 15, compiler],
     ["import 'virtual:pages'", 8, 'a plugin of another tool makes it: write a module in its place'],
@@ -535,13 +541,24 @@ test('what other tools take, and no browser, is reported with its place and what
     'apps/web/assets/foreign.css:1:18 refers to ~kit/a.png, which was not found: ' +
       "write 'kit/a.png'"
   )
+  told.push(
+    `apps/web/assets/foreign.ts.js.ts:2:15 imports './logo.svg?url', which browsers refuse${whole}${url}`
+  )
   const imported = {
+    'foreign.ts.js.ts': "let n: number = 1\nimport a from './logo.svg?url'\na",
     'foreign.css': 'a { src: url(    ~kit/a.png) }',
     ...Object.fromEntries(
-      ['look.css', 'logo.svg', 'a.txt', 'job.js', 'App.vue', 'App.svelte', 'a.md'].map(name => [
-        name,
-        ''
-      ])
+      [
+        'look.css',
+        'theme.scss',
+        'task.ts',
+        'logo.svg',
+        'a.txt',
+        'job.js',
+        'App.vue',
+        'App.svelte',
+        'a.md'
+      ].map(name => [name, ''])
     )
   }
   const app = lines.map(([code]) => code).join('\n')
@@ -550,7 +567,8 @@ test('what other tools take, and no browser, is reported with its place and what
   const options = { imports: { '~mapped': 'job', '~/mapped': 'job' }, compilers: [toScript] }
   t.deepEqual((await problemsOf(t, root, options)).toSorted(), told.toSorted())
   const site = await makeSite(t, {}, { root, ...options, missing: 'warn' })
-  for (const name of ['foreign.js', 'foreign.css']) await site.ask(`/assets/${name}`)
+  for (const name of ['foreign.js', 'foreign.ts.js', 'foreign.css'])
+    await site.ask(`/assets/${name}`)
   const logged = warningsAbout('assets/foreign').map(each => each.replace(/^koa-\S+ /, ''))
   t.deepEqual(logged.toSorted(), told.toSorted())
 })
