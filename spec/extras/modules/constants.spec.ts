@@ -1,7 +1,7 @@
 // Expressions such as process.env.NODE_ENV have one value in a module, however it is compiled and joined.
 import { test } from '../../support/test.ts'
 import { placed } from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
 import { modulePkg } from './package-files.ts'
 import { outcomeOf, WAYS } from './page.ts'
 
@@ -88,4 +88,11 @@ export const told = import('./later.js').then(({ later }) => [plain, typed, jsx,
       t.deepEqual(warnings, [])
     }
   }
+})
+
+test('files of packages are published as they are', async t => {
+  const code = 'var mode = process.env.NODE_ENV'
+  const files = { '/node_modules/kit/package.json': '{}', '/node_modules/kit/a.js': code }
+  const site = await makeSite(t, files, { env: 'development', packages: { kit: 'a.js' } })
+  t.is((await site.ask('/assets/npm/kit/a.js')).text, code)
 })
