@@ -92,6 +92,14 @@ const IN_STORE: Plan = {
   isPartNamed: true
 }
 
+/** Both names are those of files that only pass on what a file of the package exports. */
+const TWINS: Plan = {
+  ...IN_STORE,
+  store: 'flat',
+  imports: ['none later', 'Lib', 'lib'],
+  bundle: true
+}
+
 const OWN = ['Own', 'own']
 
 function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): string {
@@ -158,5 +166,5 @@ test('model: what works in development works however it is joined, and the other
     }
   })
   const seed = Number(process.env['SEED'] ?? 1)
-  await fc.assert(property, { numRuns: cases(7, 150), seed, examples: [[IN_STORE]] })
+  await fc.assert(property, { numRuns: cases(7, 150), seed, examples: [[IN_STORE], [TWINS]] })
 })

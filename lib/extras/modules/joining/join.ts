@@ -63,7 +63,7 @@ export async function join(rolldown: Rolldown, joining: Joining) {
   try {
     const chunks = await chunksOf(rolldown, joining, pathOf)
     const moved = chunks.flatMap(({ fileName, moduleIds, facadeModuleId }) => {
-      const paths = moduleIds.flatMap(id => pathOf(id) ?? [])
+      const paths = [...moduleIds, facadeModuleId ?? ''].flatMap(id => pathOf(id) ?? [])
       // Rolldown changes one of two names that differ by case alone.
       const entry = fileName.startsWith(FOLDER) ? undefined : pathOf(facadeModuleId ?? '')
       const isMeant = (path: string) => placed.has(path) || path === entry
