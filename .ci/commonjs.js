@@ -32,10 +32,11 @@ const WRITERS = {
   ImportDeclaration: ({ specifiers, source }) => {
     const loaded = `require(${source.raw})`
     if (specifiers.length === 0) return loaded
-    const [{ type, local }] = specifiers
+    const named = specifiers.filter(({ type }) => type === 'ImportSpecifier')
     // The default of a CommonJS package, as Node gives it to ES modules.
-    if (type !== 'ImportSpecifier') return `const ${local.name} = ${loaded}`
-    return `const { ${pairs(specifiers, 'imported', 'local')} } = ${loaded}`
+    const names = specifiers.filter(each => !named.includes(each)).map(({ local }) => local.name)
+    if (named.length > 0) names.push(`{ ${pairs(named, 'imported', 'local')} }`)
+    return `const ${names.map(name => `${name} = ${loaded}`).join(', ')}`
   },
   ExportNamedDeclaration: ({ specifiers, source }) => {
     if (!source) return `module.exports = { ${pairs(specifiers, 'exported', 'local')} }`
