@@ -354,7 +354,7 @@ soakTest('a package brings its assets, in development and in production', async 
 const modulesPage = readPage('docs/modules.md')
 const example = modulesPage.take('')
 // In spec/system/npm-assets.spec.ts, where the packages are.
-for (const section of ['Packages', 'Sass and Less from a package', 'Directories of a package'])
+for (const section of ['Packages', 'Stylesheets of packages', 'Directories of a package'])
   modulesPage.take(section)
 
 soakTest('the page names the same modules in development and in production', async t => {

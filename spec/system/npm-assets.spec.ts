@@ -13,7 +13,7 @@ import { atRoot, visit, type View } from './page.ts'
 
 const page = readPage('docs/modules.md')
 const servers = page.take('').filter(({ file }) => file === 'server.js')
-const preprocessed = page.take('Sass and Less from a package')
+const preprocessed = page.take('Stylesheets of packages')
 const modules = page.take('Packages')
 const files = page.take('Directories of a package')
 const map = files.find(({ file }) => file?.endsWith('/map.js'))

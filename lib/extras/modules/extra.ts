@@ -9,8 +9,8 @@ export const modules: Extra<Pipeline> = {
   sources: {
     async make(project) {
       const { apps, root } = project
+      if (!apps.some(isFree) && !apps.some(isNamed)) return undefined
       const isBuilt = apps.some(isFree) && (await (await import('./rolldown.ts')).hasRolldown(root))
-      if (!isBuilt && !apps.some(isNamed)) return undefined
       return (await import('./building/app-packages.ts')).packagesOf(project, isBuilt)
     },
     advise: async (app, specifier, { root }) =>

@@ -74,9 +74,10 @@ export class Builder {
   /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
   async all(listed?: readonly Listed[]): Promise<BuildResult> {
     const { only, index, warn } = this.#options
-    const places = listed ?? (await listAssets(this.#settings, this.#sources, only))
+    const places = [...(listed ?? (await listAssets(this.#settings, this.#sources, only)))]
     const failures = findFailures(this.#settings, places, warn)
     const drafts = await this.#draftAll(places, failures)
+    await this.#addPackages(places, drafts, failures)
     if (!index) {
       failures.push(...(await this.#addedSince(places)))
       failures.push(...(await findLostImports(this.#settings, this.#sources, drafts, warn)))
@@ -88,6 +89,22 @@ export class Builder {
     // After failures it looks again: a missing file may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
+  }
+
+  /** Adds the files of packages to which stylesheets refer. */
+  async #addPackages(places: Listed[], drafts: Draft[], failures: Failure[]): Promise<void> {
+    const [known, last] = [new Set(places.map(({ path }) => path)), new Set(this.#last?.drafts)]
+    let fresh = drafts.filter(each => !last.has(each))
+    while (fresh.length > 0) {
+      const find = (each: Draft) => this.#renderer.packagesIn(each)
+      const found = (await inParallel(fresh, CONCURRENCY, find)).flat()
+      const added = found.filter(({ path }) => !known.has(path) && known.add(path))
+      const listed = added.map(each => ({ ...each, rivals: [], shadowed: [], clash: undefined }))
+      places.push(...listed)
+      fresh = await this.#draftAll(listed, failures)
+      drafts.push(...fresh)
+    }
+    drafts.sort(byPath)
   }
 
   /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */

@@ -97,7 +97,9 @@ export class Publishing implements OnRequest {
 
   imports(app: AppSettings) {
     const { lists = [] } = this.#listed(app) ?? {}
-    return lists.length > 0 ? () => lists.flatMap(({ imports }) => imports ?? []) : undefined
+    return lists.some(each => 'imports' in each)
+      ? () => lists.flatMap(({ imports }) => imports ?? [])
+      : undefined
   }
 }
 

@@ -6,7 +6,8 @@ import { firstAnswer, once } from '../../runtime/concurrency.ts'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside } from '../../runtime/files/paths.ts'
-import { firstFile, foldersFrom } from './compiler.ts'
+import type { CompilerInput } from '../../runtime/settings/options.ts'
+import { firstFile, foldersFrom, nodeModulesFrom, rootFor, type Search } from './compiler.ts'
 import { NONE, PACKAGES, tsconfigFor } from './tsconfig.ts'
 
 /** A file, or another specifier, that settings give to a bare specifier. */
@@ -85,7 +86,7 @@ export function leadsFor(source: string, root: string, environment: string): Lea
       const file = await firstCandidate(paths.filter(path => !`${path}${sep}`.includes(PACKAGES)))
       if (file !== undefined) return { file, by }
       const named = specifier.startsWith('#') ? await nearest() : undefined
-      const targets = named && targetsIn(named.json, specifier, conditions)
+      const targets = named && targetsIn(fieldsOf(named)['imports'], specifier, conditions)
       if (named && targets) return ledBy(named.directory, targets)
       const [first] = paths
       return first === undefined || PACKAGE.test(specifier) ? undefined : { file: first, by }
@@ -110,6 +111,8 @@ async function ledBy(directory: string, targets: readonly string[]): Promise<Lea
   const file = (await firstCandidate(paths)) ?? paths[0]
   return file === undefined ? undefined : { file, by }
 }
+
+const fieldsOf = (found?: { readonly json: unknown }) => (isRecord(found?.json) ? found.json : {})
 
 async function jsonIn(directory: string, looked: Set<string>) {
   const file = join(directory, 'package.json')
@@ -137,7 +140,7 @@ export async function dependencyAmong(
   const from = source.includes(PACKAGES) ? root : dirname(source)
   for (const folder of foldersFrom(from)) {
     const found = await jsonIn(folder, looked)
-    const json = isRecord(found?.json) ? found.json : {}
+    const json = fieldsOf(found)
     const lists = [json['dependencies'], json['devDependencies']].filter(isRecord)
     const name = names.find(each => lists.some(list => Object.hasOwn(list, each)))
     if (name !== undefined || (found && isInside(folder, root))) return name
@@ -145,10 +148,84 @@ export async function dependencyAmong(
   return undefined
 }
 
+/** The endings that a stylesheet may leave out. The field of package.json and the condition have the name as well. */
+const ENDINGS = { css: ['.css'], sass: ['.scss', '.sass', '.css'], less: ['.less', '.css'] }
+
+const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
+
+/**
+ * Says what to do about a path in a stylesheet that leads nowhere, and may be that of a package; undefined for any other.
+ * @param takesAll is true where what is no dependency is found as well
+ */
+export async function packageAdvice(path: string, source: string, root: string, takesAll = false) {
+  const [, meant] = /^~(\w.*|@.*)$/.exec(path) ?? []
+  if (meant !== undefined) return `write '${meant}', without ~`
+  const [, name] = IN_PACKAGE.exec(path) ?? []
+  if (name === undefined) return undefined
+  const folders = [dirname(source), root].flatMap(nodeModulesFrom)
+  const found = await firstFile(folders.map(each => join(each, name, 'package.json')))
+  const isDependency = (await dependencyAmong([name], source, root, new Set())) !== undefined
+  if (found && (isDependency || takesAll)) return undefined
+  const install = `run npm install ${name}`
+  if (found) return `${name} is installed, but no dependency in package.json: ${install}`
+  if (isDependency) return `${name} is not installed: ${install}`
+  const isLikely = /^@|\/[^./]+$|\/.+\.(?:css|less|s[ac]ss)$/.test(path)
+  return isLikely ? `if ${name} is a package, ${install}` : undefined
+}
+
+/** Returns what a compiler says of a path that it did not find, with advice. */
+export async function withAdvice(message: string, path = '', input: CompilerInput) {
+  const advice = await packageAdvice(path, input.path, rootFor(input), true)
+  return advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
+}
+
+/**
+ * Finds what a stylesheet means by a package, or by a path in one, as bundlers do.
+ * @param folders the directories from which it is looked for, one after the other
+ */
+export async function sheetOf(path: string, kind: Kind, folders: string[], looked: Set<string>) {
+  const [, name, rest] = IN_PACKAGE.exec(path) ?? []
+  if (name === undefined) return undefined
+  for (const folder of new Set(folders.flatMap(nodeModulesFrom))) {
+    const directory = join(folder, name)
+    const found = await jsonIn(directory, looked)
+    if (!found) continue
+    const json = fieldsOf(found)
+    const { exports } = json
+    const isTable = isRecord(exports) && Object.keys(exports).some(key => key.startsWith('.'))
+    const [table, fields] = [isTable ? exports : { '.': exports }, [kind, 'style']]
+    const entry = rest === undefined ? '.' : `./${rest}`
+    const exported = targetsIn(table, entry, new Set([...fields, 'default'])) ?? []
+    const named = [...[...fields, 'main'].map(each => json[each]), 'index']
+    const candidates = [...exported, ...(rest === undefined ? named : [rest])]
+      .filter(each => typeof each === 'string')
+      .flatMap(each => ['', ...ENDINGS[kind]].map(ending => join(directory, each + ending)))
+      .filter(each => isInside(directory, each) && !/\.[cm]?[jt]sx?$/.test(each))
+    candidates.forEach(each => looked.add(each))
+    return { name, directory, rest, file: await firstFile(candidates) }
+  }
+  return undefined
+}
+
+type Kind = keyof typeof ENDINGS
+
+/** Finds it for a compiler, which follows all that was looked for. */
+export async function sheetFor(
+  path: string,
+  kind: Kind,
+  directory: string,
+  input: CompilerInput,
+  searches: Search[]
+) {
+  const looked = new Set<string>()
+  const found = await sheetOf(path, kind, [directory, rootFor(input)], looked)
+  searches.push(...Array.from(looked, each => [each]))
+  return found
+}
+
 /** Follows PACKAGE_IMPORTS_RESOLVE of https://nodejs.org/api/esm.html#resolution-algorithm-specification */
-function targetsIn(json: unknown, specifier: string, conditions: ReadonlySet<string>) {
-  const { imports } = isRecord(json) ? json : { imports: undefined }
-  const found = Object.entries(isRecord(imports) ? imports : {}).flatMap(([key, target]) => {
+function targetsIn(table: unknown, specifier: string, conditions: ReadonlySet<string>) {
+  const found = Object.entries(isRecord(table) ? table : {}).flatMap(([key, target]) => {
     const [begin = '', end] = key.split('*')
     if (end === undefined) return key === specifier ? { length: Infinity, star: '', target } : []
     const isMeant = specifier.startsWith(begin) && specifier.endsWith(end)

@@ -1,9 +1,10 @@
 // Compiles Less with less.
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../runtime/errors.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
-import { searchedPaths, type Search } from './compiler.ts'
+import { firstFile, searchedPaths, type Search } from './compiler.ts'
+import { sheetFor, withAdvice } from './leads.ts'
 
 const MAP = { sourceMapFileInline: true, outputSourceFiles: true }
 
@@ -14,13 +15,13 @@ export async function compileLess(peer: LessModule, input: CompilerInput) {
     const result = await peer.render(code, {
       filename: path,
       paths: [...loadPaths],
-      plugins: [recorder(peer, searches)],
+      plugins: [recorder(peer, input, searches)],
       ...(sourceMap && { sourceMap: { ...MAP, sourceMapBasepath: dirname(path) } })
     })
     const read = result.imports.filter(file => !IS_URL.test(file)).map(file => resolve(file))
     return { code: result.css, dependencies: [...read, ...(await searchedPaths(searches))] }
   } catch (error) {
-    throw lessError(error, path)
+    throw await lessError(error, input)
   }
 }
 
@@ -31,8 +32,12 @@ type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: 
 // This is the test that less uses: a URL is left to its own file manager.
 const IS_URL = /^(?:https?:)?\/\//i
 
-/** Records every search: less reports neither what `data-uri()` read nor what it did not find. */
-function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin {
+/**
+ * Records every search: less reports neither what `data-uri()` read nor what it did not find. Packages are found where
+ * Node finds them, before the load paths are searched for them.
+ */
+function recorder({ FileManager }: LessModule, input: CompilerInput, searches: Search[]) {
+  const own = input.loadPaths.filter(each => basename(each) !== 'node_modules')
   class Recorder extends FileManager {
     override supports(file: string, directory: string) {
       return !IS_URL.test(file) && !IS_URL.test(directory)
@@ -40,11 +45,23 @@ function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin 
 
     override loadFile(...args: Parameters<Less.FileManager['loadFile']>) {
       const [file, directory, options] = args
-      searches.push(searchFor(this as unknown as Manager, file, directory, options))
-      return super.loadFile(...args)
+      const searchIn = (paths = options.paths) =>
+        searchFor(this as unknown as Manager, file, directory, { ...options, paths })
+      searches.push(searchIn())
+      return 'syncImport' in options && options.syncImport === true
+        ? super.loadFile(...args)
+        : this.#loadLater(searchIn(own), args)
+    }
+
+    async #loadLater(search: Search, args: Parameters<Less.FileManager['loadFile']>) {
+      const [file, directory, ...others] = args
+      const isOwn = (await firstFile(search)) !== undefined
+      const found = isOwn ? undefined : await sheetFor(file, 'less', directory, input, searches)
+      return super.loadFile(found?.file ?? file, directory, ...others)
     }
   }
-  return { install: (_, manager) => manager.addFileManager(new Recorder()) }
+  const install: Less.Plugin['install'] = (_, manager) => manager.addFileManager(new Recorder())
+  return { install }
 }
 
 /** Less searches the directory of the importing file, then the load paths, then the working directory. */
@@ -61,10 +78,11 @@ function searchFor(
   )
 }
 
-function lessError(error: unknown, path: string): unknown {
+async function lessError(error: unknown, input: CompilerInput): Promise<unknown> {
   const { message, filename, line, column, extract } = error as Partial<Less.RenderError>
   if (message === undefined || line === undefined) return error
   const excerpt = extract?.filter(text => text != null).join('\n')
-  const location = { file: filename ?? path, line, column: (column ?? 0) + 1, excerpt }
-  return new CompileError(message, location, { cause: error })
+  const location = { file: filename ?? input.path, line, column: (column ?? 0) + 1, excerpt }
+  const [, written] = /^'([^']+)' wasn't found/.exec(message) ?? []
+  return new CompileError(await withAdvice(message, written, input), location, { cause: error })
 }

@@ -5,7 +5,14 @@ import type * as Sass from 'sass'
 import { CompileError } from '../../runtime/errors.ts'
 import { decodeIfValid } from '../../runtime/urls/spelling.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
-import { nodeModulesFrom, searchedPaths, withRelativeSources, type Search } from './compiler.ts'
+import {
+  firstFile,
+  nodeModulesFrom,
+  searchedPaths,
+  withRelativeSources,
+  type Search
+} from './compiler.ts'
+import { sheetFor, withAdvice } from './leads.ts'
 
 export async function compileSass(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
   const { code, path, loadPaths, sourceMap = false } = input
@@ -15,7 +22,11 @@ export async function compileSass(sass: typeof Sass, input: CompilerInput, synta
       url: pathToFileURL(path),
       syntax,
       loadPaths: [...loadPaths],
-      importers: [recorder(input, searches), new sass.NodePackageImporter(dirname(path))],
+      importers: [
+        recorder(input, searches),
+        packages(input, searches),
+        new sass.NodePackageImporter(dirname(path))
+      ],
       quietDeps: true,
       sourceMap,
       sourceMapIncludeSources: sourceMap
@@ -28,7 +39,7 @@ export async function compileSass(sass: typeof Sass, input: CompilerInput, synta
       dependencies: [...read, ...searched, ...imported.flatMap(rivalsOf)]
     }
   } catch (error) {
-    if (error instanceof sass.Exception) throw sassError(error, path)
+    if (error instanceof sass.Exception) throw await sassError(error, input)
     throw error
   }
 }
@@ -57,6 +68,22 @@ function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.
       return null
     },
     load: () => null
+  }
+}
+
+/** Finds packages where Node does, before the load paths of the project are searched for them. */
+function packages(input: CompilerInput, searches: Search[]): Sass.FileImporter<'async'> {
+  const { path, loadPaths } = input
+  const own = loadPaths.filter(each => basename(each) !== 'node_modules')
+  return {
+    async findFileUrl(url, { containingUrl, fromImport }) {
+      if (HAS_SCHEME.test(url)) return null
+      if (await firstFile(own.flatMap(base => pathsFor(base, url, fromImport)))) return null
+      const from = dirname(filePath(containingUrl)[0] ?? path)
+      const found = await sheetFor(decodeIfValid(url) ?? url, 'sass', from, input, searches)
+      // Sass finds partials.
+      return found ? pathToFileURL(found.file ?? join(found.directory, found.rest ?? '')) : null
+    }
   }
 }
 
@@ -92,11 +119,15 @@ function rivalsOf(file: string): string[] {
   return stems.flatMap(path => variants(path, extensions, true)).filter(rival => rival !== file)
 }
 
-function sassError(error: Sass.Exception, path: string): CompileError {
+async function sassError(error: Sass.Exception, input: CompilerInput): Promise<CompileError> {
+  const { path } = input
   const { url, start, context, text } = error.span
   const [line, column] = [start.line + 1, start.column + 1]
   const location = { file: filePath(url)[0] ?? path, line, column, excerpt: context ?? text }
-  return new CompileError(error.sassMessage, location, { cause: error })
+  const [, written] = /["']([^"']+)["']/.exec(text) ?? []
+  const isLost = error.sassMessage.startsWith("Can't find stylesheet")
+  const message = await withAdvice(error.sassMessage, isLost ? written : undefined, input)
+  return new CompileError(message, location, { cause: error })
 }
 
 function inlineMap(map: object | undefined, path: string): string {

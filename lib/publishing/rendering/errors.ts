@@ -6,7 +6,7 @@ import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { compilersFor } from '../compilers/built-in.ts'
-import { firstCandidate } from '../compilers/leads.ts'
+import { firstCandidate, packageAdvice } from '../compilers/leads.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
 import { isInModule, positionsOf, type Reference } from '../references/references.ts'
 import type { Listed, Source } from '../sources/snapshot.ts'
@@ -51,7 +51,8 @@ export async function referenceErrors(
       const advice = isSearched
         ? ((await unpublished(meant, app, files)) ??
           (await inPublic(path, referrer)) ??
-          nearReference(meant, listed, files, formFor(app, reference)))
+          nearReference(meant, listed, files, formFor(app, reference)) ??
+          (isInModule(reference) ? undefined : await packageAdvice(path, source.file, root)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       return errorAt(places[at], `refers to ${path}${name}, which was not found${reason}`)

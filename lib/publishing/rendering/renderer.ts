@@ -6,7 +6,7 @@ import type { AssetError } from '../../runtime/errors.ts'
 import type { Boundary } from '../../runtime/files/containment.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
-import { firstAnswer, once, memoized } from '../../runtime/concurrency.ts'
+import { firstAnswer, inParallel, once, memoized } from '../../runtime/concurrency.ts'
 import type { Project, Reported, Transform } from '../../runtime/app/extra.ts'
 import { candidatesFor } from '../compilers/leads.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
@@ -116,7 +116,7 @@ export class Renderer {
     if (!text) return { found: [], errors, warnings }
     const { missing } = app
     const { references } = text
-    const found = await Promise.all(references.map(each => this.resolve(drafted, text, each)))
+    const found = await this.#resolved(drafted, text)
     const report = (error: AssetError, isNeeded = true) => {
       if (missing === 'error' && isNeeded) errors.push(error)
       else warnings.push(error.message)
@@ -140,6 +140,19 @@ export class Renderer {
       for (const [at, error] of untyped.entries()) report(error, refused[at]?.kind === 'import')
     }
     return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
+  }
+
+  /** Returns the files of packages that a stylesheet refers to: looking for them adds them to the sources. */
+  async packagesIn(drafted: Draft): Promise<Sourced[]> {
+    const { app, source, text } = drafted
+    if (!text || textType(source.name) !== 'css') return []
+    const found = (await this.#resolved(drafted, text)).filter(each => typeof each === 'object')
+    return found.filter(to => to.app === app && to.source.packageName !== undefined)
+  }
+
+  /** A stylesheet may refer to a thousand files, and each look opens one. */
+  #resolved(drafted: Draft, text: Text): Promise<Resolution[]> {
+    return inParallel(text.references, 16, each => this.resolve(drafted, text, each))
   }
 
   plain(drafted: Draft, found: Resolved['found']): Content {
@@ -183,10 +196,16 @@ export class Renderer {
     const beside = await this.#byFile(app, folders, path, isModule)
     if (beside) return { ...beside, isDirect: beside.path === url }
     const direct = await this.#byUrl(url)
-    if (direct || isInModule(reference)) return direct
+    if (typeof direct === 'object' || isInModule(reference)) return direct
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
-    const inPackage = await this.#byFile(app, packages, path)
-    return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
+    const found =
+      direct ??
+      (await this.#byFile(app, packages, path)) ??
+      (await this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')))
+    if (typeof found === 'object' || reference.kind === 'source-map') return found
+    // It may have been published before, by which it is found in `public`.
+    const added = await this.#sources.of(app).fileFor(path, source, dependencies)
+    return added ? { app, source: added, path: assetPath(app, added.name) } : found
   }
 
   /** Returns the imports that nothing maps. Packages answer for their own. */

@@ -58,7 +58,7 @@ export class AppSources {
     })
     this.nodeModules = nodeModulesFrom(settings.root)
     const own = () => this.#listOwn()
-    this.lists = makers.map(make => make(app, own)).filter(each => each !== undefined)
+    this.lists = makers.flatMap(make => make(app, own))
   }
 
   /** A name that is not found is looked up again after the listing has been verified. */
@@ -95,6 +95,15 @@ export class AppSources {
   async named(specifier: string, importer: string): Promise<string | undefined> {
     const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
     return names.find(name => name !== undefined)
+  }
+
+  /** Finds the file of a package that a stylesheet refers to. */
+  async fileFor(path: string, from: Source, compiled: readonly string[]) {
+    const names = this.lists.map(async each => each.fileFor?.(path, from, compiled))
+    const name = (await Promise.all(names)).find(each => each !== undefined)
+    // It has just been added, and changes nothing else.
+    if (name !== undefined && !this.has(name)) this.#last = undefined
+    return this.chosen(name ?? '').source
   }
 
   /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */

@@ -175,7 +175,7 @@ export interface Watch {
 export type MakeSourceList = (
   app: AppSettings,
   own: () => Promise<readonly SourceFile[]>
-) => SourceList | undefined
+) => readonly SourceList[]
 
 /** Sources of one app that are outside of its directories, under names of their own. */
 export interface SourceList {
@@ -190,6 +190,8 @@ export interface SourceList {
   verify(): Promise<void>
   /** Returns the name of the file that a path leads to, through any links. */
   nameAt?(path: string): Promise<string | undefined>
+  /** Adds the file that a stylesheet refers to, or what was compiled into it, and returns its name. */
+  fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
   /** The imports that pages need to know. @throws AssetError while a file that is asked for cannot be published */

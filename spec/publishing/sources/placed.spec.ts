@@ -188,7 +188,7 @@ test('names in pages that have a source do not list all sources again', async t 
   }
   const project = settleProject({ root, env: 'development' })
   const warned = await new Promise<string>(warn => {
-    const sources = new Sources(project, warn, [() => list])
+    const sources = new Sources(project, warn, [() => [list]])
     const check = makeNameCheck(project, sources, () => Promise.resolve(false), warn)
     for (const app of project.apps) for (const name of [...names, 'npm/none.js']) check(app, name)
   })

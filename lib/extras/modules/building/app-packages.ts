@@ -22,6 +22,7 @@ import { hasModules, isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
+import { AskedFiles } from './asked-files.ts'
 import * as builds from './build-process.ts'
 import { namedFiles } from './files.ts'
 import { readPackages, specifiersOf, type Listed } from './read.ts'
@@ -31,8 +32,13 @@ export async function packagesOf(project: Project, isBuilt: boolean): Promise<Ma
   const { apps, root } = project
   if (apps.some(isNamed)) requireFolders(OPTION)
   if (apps.some(hasModules)) await rolldownVersion(OPTION, root)
-  return (app, own) =>
-    isNamed(app) || (isBuilt && isFree(app)) ? new AppPackages(app, project, own) : undefined
+  return (app, own) => {
+    const isListed = isNamed(app) || (isBuilt && isFree(app))
+    return [
+      ...(isListed ? [new AppPackages(app, project, own)] : []),
+      ...(isFree(app) ? [new AskedFiles(project)] : [])
+    ]
+  }
 }
 
 class AppPackages implements SourceList {

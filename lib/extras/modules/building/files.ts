@@ -50,7 +50,10 @@ export async function namedFiles(
   return [...found.values()]
 }
 
-async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
+export async function fileIn(
+  { name, directory }: Package,
+  path: string
+): Promise<SourceFile | undefined> {
   const file = isCanonicalBelow(path) ? await realpathOf(join(directory, path)) : undefined
   if (file === undefined || !isInside(directory, file)) return undefined
   if (DOTTED.test(withSlashes(file.slice(directory.length)))) return undefined

@@ -1,0 +1,237 @@
+// Stylesheets that import packages: in CSS, Sass and Less, from wherever these are installed, without any option.
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { test } from '../../../support/test.ts'
+import { makeFingerprinted, MODES, readManifest } from '../../../support/fingerprinted.ts'
+import { run } from '../../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles, type Files, type Site } from '../../../support/site.ts'
+import { warningsAbout } from '../../../support/warnings.ts'
+import { makePage, pkg } from '../package-files.ts'
+
+const needs = (...names: string[]) =>
+  JSON.stringify({ dependencies: Object.fromEntries(names.map(name => [name, '1'])) })
+
+const SHEET = '.kit { src: url(../fonts/kit.woff2) }'
+const KIT: Files = {
+  'dist/a.css': SHEET,
+  'fonts/kit.woff2': 'font',
+  'x.mjs': '',
+  'fonts/other.woff2': ''
+}
+
+/** What package.json says, and what a stylesheet imports: it is `dist/a.css`. */
+const WRITTEN: readonly (readonly [json: object, path: string])[] = [
+  [{}, '/dist/a.css'],
+  [{}, '/dist/a'],
+  [{ style: 'dist/a.css', main: 'x.mjs' }, ''],
+  [{ style: './dist/a' }, ''],
+  [{ main: 'dist/a.css' }, ''],
+  [{ exports: './dist/a.css' }, ''],
+  [{ exports: { import: './x.mjs', style: './dist/a.css' } }, ''],
+  [{ exports: { '.': './x.mjs', './css': './dist/a.css' } }, '/css'],
+  [{ exports: { './*': { types: './x.d.ts', default: './dist/*.css' } } }, '/a'],
+  [{ exports: { './css': [{ node: './x.mjs' }, './dist/a.css'] } }, '/css'],
+  [{ exports: { '.': './x.mjs' } }, '/dist/a.css']
+]
+
+/** Where a package is installed: the folder that has it, and a link to that. */
+const LAYOUTS = {
+  hoisted: ['node_modules/NAME'],
+  member: ['apps/web/node_modules/NAME'],
+  store: ['node_modules/.pnpm/NAME@1/node_modules/NAME', 'node_modules/NAME'],
+  linked: ['packages/NAME', 'node_modules/NAME']
+} as const
+
+function install(
+  root: string,
+  name: string,
+  layout: keyof typeof LAYOUTS,
+  json: object,
+  files = KIT
+) {
+  const [folder = '', link] = LAYOUTS[layout].map(path => join(root, path.replaceAll('NAME', name)))
+  writeFiles(folder, { 'package.json': JSON.stringify({ name, ...json }), ...files })
+  if (link === undefined) return
+  mkdirSync(dirname(link), { recursive: true })
+  symlinkSync(folder, link, 'dir')
+}
+
+const LANGUAGES = {
+  'app.css': (path: string) => `@import '${path}';`,
+  'url.css': (path: string) => `@import url(${path}) print;`,
+  'app.css.scss': (path: string) => `@use '${path}';`,
+  'app.css.less': (path: string) => `@import (less) '${path}';`
+}
+
+/** Every URL in a stylesheet, and in those that it imports. */
+async function urlsFrom(site: Pick<Site, 'ask'>, sheet: string): Promise<string[]> {
+  const urls = new Set([sheet])
+  for (const url of urls) {
+    const { status, text } = await site.ask(url)
+    if (status !== 200) throw new Error(`${url} is ${status}: ${text}`)
+    for (const [, to = ''] of text.matchAll(/(?:url\(|@import )"?([^")(]+)\b(?!\()/g))
+      if (url.endsWith('.css')) urls.add(posix.resolve(posix.dirname(url), to))
+  }
+  return [...urls]
+}
+
+for (const [shift, [language, write]] of Object.entries(LANGUAGES).entries()) {
+  test(`${language} finds dependencies as package.json says, wherever they are, with their fonts`, async t => {
+    const root = makeProject(t)
+    const layouts = Object.keys(LAYOUTS) as (keyof typeof LAYOUTS)[]
+    const rows = WRITTEN.map((row, at) => [layouts[(at + shift) % 4] ?? 'store', ...row] as const)
+    const names = rows.map(([layout], at) => `@${layout}/kit-${at}.css`)
+    const expected = rows.map(([layout, json, path], at) => {
+      const name = names[at] ?? ''
+      install(root, name, layout, json)
+      writeFiles(root, { [`apps/web/assets/css/${at}/${language}`]: write(name + path) })
+      const sheet = `/assets/${at}/${language.replace(/\.(?:scss|less)$/, '')}`
+      const font = `/assets/npm/${name}/fonts/kit.woff2`
+      return /less|scss/.test(language)
+        ? [sheet, font]
+        : [sheet, `/assets/npm/${name}/dist/a.css`, font]
+    })
+    writeFiles(root, { 'package.json': '{}', 'apps/web/package.json': needs(...names) })
+    const site = await makeSite(t, {}, { root })
+    for (const [at, urls] of expected.entries()) {
+      t.deepEqual(await urlsFrom(site, urls[0] ?? ''), urls, JSON.stringify(rows[at]))
+      const [font = ''] = urls.slice(-1)
+      t.is((await site.ask(font.replace('kit.w', 'other.w'))).status, 404)
+    }
+    for (const bundle of [true, false]) {
+      await run({ root, bundle })
+      t.deepEqual(Object.keys(readManifest(root).assets), expected.flat().toSorted())
+    }
+  })
+}
+
+test('what the app has comes before a package of the same name, beside the stylesheet or by its name', async t => {
+  const files = {
+    ...pkg('reset.css', { style: 'a.css' }, { 'a.css': '' }),
+    ...pkg('kit', { style: 'a.css' }, { 'a.css': '', 'named.css': '' }),
+    '/package.json': needs('reset.css', 'kit'),
+    'css/app.css': "@import 'reset.css'; @import 'kit/named.css'; @import 'kit'",
+    'css/reset.css': '',
+    'other/kit/named.css': ''
+  }
+  const site = await makeSite(t, files)
+  t.is(
+    (await site.ask('/assets/app.css')).text,
+    `@import 'reset.css'; @import 'kit/named.css'; @import "/assets/npm/kit/a.css"`
+  )
+  rmSync(site.at('css/reset.css'))
+  t.regex((await site.ask('/assets/app.css')).text, /^@import "\/assets\/npm\/reset\.css\/a\.css"/)
+})
+
+const ERRORS: Readonly<Record<string, string>> = {
+  'gone/a.css': 'gone is not installed: run npm install gone',
+  'other/a.css': 'other is installed, but no dependency in package.json: run npm install other',
+  'none/a.css': 'if none is a package, run npm install none',
+  '@none/kit': 'if @none/kit is a package, run npm install @none/kit',
+  '~kit/a.css': "write 'kit/a.css', without ~"
+}
+
+test('a package that a stylesheet cannot have is an error with its place and what to do', async t => {
+  const files = {
+    ...pkg('kit', {}, { 'a.css': '', '.hidden/a.css': '' }),
+    ...pkg('other', {}, { 'a.css': '' }),
+    '/package.json': needs('kit', 'gone'),
+    'css/app.css': ['.a {}', ...Object.keys(ERRORS).map(path => `@import '${path}';`)].join('\n')
+  }
+  const site = await makeSite(t, files, { missing: 'warn' })
+  await site.ask('/assets/app.css')
+  const told = Object.values(ERRORS)
+  for (const [at, path] of Object.keys(ERRORS).entries()) {
+    const place = `apps/web/assets/css/app.css:${at + 2}:9`
+    const [warning = ''] = warningsAbout(`${place} refers to ${path}`)
+    t.true(warning.endsWith(`refers to ${path}, which was not found: ${told[at]}`), warning)
+  }
+  for (const [name, write, text] of [
+    ['a.css.scss', (path: string) => `@use '${path}'`, "Can't find stylesheet to import"],
+    ['b.css.less', (path: string) => `@import '${path}'`, "wasn't found"]
+  ] as const) {
+    for (const [path, advice] of Object.entries(ERRORS)) {
+      if (path.startsWith('other') || (name.endsWith('scss') && path.endsWith('/a.css'))) continue
+      site.write(`css/${name}`, `// a\n${write(path.replace('.css', '.less'))};`)
+      const answer = (await site.ask(`/assets/${name.slice(0, -5)}`)).text
+      t.true(answer.includes(text) && answer.includes(advice.replace('.css', '.less')), answer)
+      t.true(answer.includes(`css/${name}:2:`), answer)
+    }
+  }
+  await site.ask('/assets/app.css')
+  const off = await makeSite(
+    t,
+    { ...files, 'css/app.css': "@import 'kit/a.css'" },
+    { packages: false }
+  )
+  t.is((await off.ask('/assets/app.css')).status, 500)
+  t.false(off.errors[0]?.message.includes('npm install'))
+})
+
+test('a stylesheet gets no file outside of its package, no dotfile, and of others what they install', async t => {
+  const paths = ['kit/../x.css', 'kit/.hidden/a.css', 'kit/out.css', 'kit/node_modules/in/a.css']
+  const files = {
+    ...pkg('kit', {}, { 'a.css': "@import 'in/a.css'; @import '../x.css'", '.hidden/a.css': '' }),
+    ...pkg('kit/node_modules/in', {}, { 'a.css': '' }),
+    '/node_modules/x.css': '',
+    '/secret.css': '',
+    '/package.json': needs('kit'),
+    'css/app.css': paths.map(path => `@import '${path}';`).join('\n'),
+    'css/kit.css': "@import 'kit/a.css'"
+  }
+  const site = await makeSite(t, files, { missing: 'warn' })
+  symlinkSync(join(site.root, 'secret.css'), join(site.root, 'node_modules/kit/out.css'))
+  const { text } = await site.ask('/assets/app.css')
+  t.deepEqual(text.split('\n').slice(0, 3), files['css/app.css'].split('\n').slice(0, 3))
+  await site.ask('/assets/kit.css')
+  const inner = (await site.ask('/assets/npm/kit/a.css')).text
+  t.is(inner, '@import "/assets/npm/in/a.css"; @import \'../x.css\'')
+  t.is((await site.ask('/assets/npm/in/a.css')).status, 200)
+})
+
+test('a new version, a new package and an edit of one are in the next page', async t => {
+  const files = {
+    ...pkg('kit', { exports: { './css': './one.css' } }, { 'one.css': '.one {}' }),
+    '/package.json': needs('kit', 'late'),
+    'css/app.css': "@import 'kit/css';",
+    'css/late.css': "@import 'late';"
+  }
+  const page = await makePage(t, files, { missing: 'warn' }, assets => assets.stylesheet('app'))
+  const load = async (name = 'app.css') => {
+    await page.ask('/')
+    return urlsFrom(page, `/assets/${name}`)
+  }
+  t.deepEqual(await load(), ['/assets/app.css', '/assets/npm/kit/one.css'])
+  t.is((await page.ask('/assets/late.css')).text, "@import 'late';")
+  page.write('/node_modules/kit/one.css', '.edited {}')
+  t.is((await page.ask('/assets/npm/kit/one.css')).text, '.edited {}')
+  const second = { version: '2.0.0', exports: { './css': './two.css' } }
+  for (const [path, text] of Object.entries(pkg('kit', second, { 'two.css': '' })))
+    page.write(path, text)
+  t.deepEqual(await load(), ['/assets/app.css', '/assets/npm/kit/two.css'])
+  t.is((await page.ask('/assets/npm/kit/one.css')).status, 404)
+  for (const [path, text] of Object.entries(pkg('late', { style: 'a.css' }, { 'a.css': '' })))
+    page.write(path, text)
+  t.deepEqual(await load('late.css'), ['/assets/late.css', '/assets/npm/late/a.css'])
+})
+
+for (const mode of MODES) {
+  test(`stylesheets of packages have fingerprints, and nothing is compiled twice for them (${mode})`, async t => {
+    let count = 0
+    const compile = ({ code }: { readonly code: string }) => ({ code: (count++, code) })
+    const files = {
+      ...pkg('kit', { style: 'a.css' }, { 'a.css': '.a { src: url(f.woff2) }', 'f.woff2': '' }),
+      '/package.json': needs('kit'),
+      'css/app.own': "@import 'kit';"
+    }
+    const compilers = [{ extensions: '.own', target: '.css', compile }]
+    const site = await makeFingerprinted(t, mode, files, { compilers })
+    const sheet = await site.path('app.css')
+    const urls = await urlsFrom(site, sheet)
+    t.is(urls.length, 3)
+    for (const url of urls) t.regex(url, /-[\da-f]{32}\.\w+$/)
+    t.is(count, 1)
+    await site.edit({ '/node_modules/kit/a.css': '.b {}' })
+    t.is((await urlsFrom(site, await site.path('app.css'))).length, 2)
+  })
+}
