@@ -8,7 +8,7 @@ import { realpathOf, statOf, undefinedIfMissing } from '../../runtime/files/disk
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { firstFile, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
+import { firstFile, foldersFrom, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
 import { isFree, isPackage } from './options.ts'
 import { hasRolldown } from './rolldown.ts'
@@ -62,8 +62,18 @@ export class Packages {
     this.looked = new Set(INSTALLED.map(file => join(own, file)))
   }
 
-  async installed(name: string, importer: string): Promise<Package> {
-    const folders = nodeModulesFrom(this.#root)
+  /** Returns the directory from which Node finds a package for a file; the project's where it is not installed. */
+  async placeOf(name: string, file: string): Promise<string> {
+    for (const folder of file.includes(MODULES) ? [] : foldersFrom(dirname(file))) {
+      const json = join(folder, 'node_modules', name, 'package.json')
+      this.looked.add(json)
+      if (await statOf(json)) return folder
+    }
+    return this.#root
+  }
+
+  async installed(name: string, importer: string, from: string): Promise<Package> {
+    const folders = nodeModulesFrom(from)
     for (const folder of folders) {
       const file = join(folder, name, 'package.json')
       this.looked.add(file)
@@ -164,9 +174,9 @@ export class Packages {
     return undefined
   }
 
-  async notExported(specifier: string, importer: string): Promise<AssetError> {
+  async notExported(specifier: string, importer: string, from: string): Promise<AssetError> {
     const [name, subpath] = splitSpecifier(specifier)
-    const { directory } = await this.installed(name, importer)
+    const { directory } = await this.installed(name, importer, from)
     const { exports, version } = await jsonOf(join(directory, 'package.json'))
     const keys = isRecord(exports) ? Object.keys(exports).filter(key => key[0] === '.') : []
     const near = subpath === '.' ? undefined : nearest(subpath, keys)
@@ -201,13 +211,13 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
  * Advises what to do about a bare specifier that nothing maps; undefined for one that is no package, such as
  * `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`.
  */
-export async function adviceOn({ packages }: AppSettings, specifier: string, root: string) {
+export async function adviceOn({ packages, dir }: AppSettings, specifier: string, root: string) {
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
   const [name, subpath] = splitSpecifier(specifier)
   const install = `run npm install ${name}`
   const build = (await hasRolldown(root)) ? install : 'run npm install --save-dev rolldown'
   const publish = isFree({ packages }) ? build : `set packages: ['${specifier}']`
-  const folders = nodeModulesFrom(root)
+  const folders = [dir, root].flatMap(nodeModulesFrom)
   if (await firstFile(folders.map(each => join(each, name, 'package.json')))) return publish
   // `lib/dial.js` is more likely a path.
   if (isBuiltin(name) || /\/.*\.m?js$/.test(subpath)) return undefined

@@ -23,6 +23,8 @@ export interface Needed {
 export interface Import {
   /** The option, or a script of the app. */
   readonly importer: string
+  /** The directory from which Node would look for the package. */
+  readonly from: string
   /** The names that the app imports: a lexer does not find all those of CommonJS. */
   readonly names: readonly string[]
 }
@@ -146,11 +148,12 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
     name: 'packages',
     transform: refuseDeep,
     async buildStart() {
-      for (const [specifier, { importer }] of specifiers) {
+      for (const [specifier, asked] of specifiers) {
         try {
-          const file = await fileOf(this, specifier, importer, resolved)
+          const file = await fileOf(this, specifier, asked, resolved)
           if (file === undefined && isOptional(specifier, specifiers)) continue
-          if (file === undefined) throw await packages.notExported(specifier, importer)
+          if (file === undefined)
+            throw await packages.notExported(specifier, asked.importer, asked.from)
           entries.set(specifier, file)
         } catch (error) {
           if (errorCode(error) !== 'package-unusable') throw error
@@ -190,15 +193,15 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
 async function fileOf(
   context: PluginContext,
   specifier: string,
-  importer: string,
-  { packages, root }: Resolved
+  { importer, from }: Import,
+  { packages }: Resolved
 ): Promise<string | undefined> {
   const [name] = splitSpecifier(specifier)
   const shown = JSON.stringify(specifier)
   if (!isCanonicalBelow(specifier))
     throw unusable(`${importer} imports ${shown}, which is no name of a package`)
-  const { directory } = await packages.installed(name, importer)
-  const found = await context.resolve(specifier, join(root, 'index.js'))
+  const { directory } = await packages.installed(name, importer, from)
+  const found = await context.resolve(specifier, join(from, 'index.js'))
   if (!found || found.external || !isAbsolute(found.id)) return undefined
   if (isSheet(found.id)) {
     const path = pathFrom(directory, found.id)

@@ -43,7 +43,7 @@ export const APP = {
 
 /** A build of what the option `packages` names. */
 export function wantedOf(root: string, named: readonly string[], given?: Partial<Needed>): Needed {
-  const by = { importer: 'the option packages', names: ['given'] }
+  const by = { importer: 'the option packages', from: root, names: ['given'] }
   const specifiers = new Map(named.map(each => [each, by]))
   return { root, condition: 'development', mapped: [], specifiers, ...given }
 }

@@ -131,7 +131,7 @@ class AppPackages implements SourceList {
     inputs.push(...found.flatMap(each => each.inputs))
     const wanted = await wantedBy(this.#app, this.#project, imports, packages)
     const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, inputs)
-    const named = await namedFiles(this.#app.packages, packages, inputs)
+    const named = await namedFiles(this.#app, packages, inputs)
     const all = new Map([...named, ...listed.files].map(each => [each.name, each]))
     const { names, links } = listed.imports
     const mapped = new Map([...names, ...this.#app.imports])
@@ -145,7 +145,9 @@ class AppPackages implements SourceList {
     if (isPrecompiled(this.#app, this.#project) && modeOf(this.#app) !== false)
       return readPackages(await loadRolldown(OPTION, root), wanted)
     const versions = [process.env.PACKAGE_VERSION, await rolldownVersion(OPTION, root)]
-    const key = JSON.stringify([versions, namedIn(this.#app), wanted.mapped])
+    const places = Array.from(wanted.specifiers, ([each, { from }]) => [each, from])
+    const elsewhere = places.filter(([, from]) => from !== root)
+    const key = JSON.stringify([versions, namedIn(this.#app), wanted.mapped, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
     const isUsable = known && isEnough(known, wanted) && (await builds.isWhole(known))
@@ -206,17 +208,26 @@ async function wantedBy(
   const isProduction = isPrecompiled(app, project) || !['development', 'test'].includes(env)
   const given = namedIn(app)
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
-  const none: Import = { importer: OPTION, names: [] }
-  const specifiers = new Map(given.map(each => [each, none]))
+  const specifiers = new Map<string, Import>()
+  const add = async (
+    specifier: string,
+    importer: string,
+    file: string,
+    names: readonly string[]
+  ) => {
+    const from = await installed.placeOf(splitSpecifier(specifier)[0], file)
+    const known = specifiers.get(specifier) ?? { importer, from, names: [] }
+    const all = new Set([...known.names, ...names])
+    specifiers.set(specifier, { ...known, names: [...all].toSorted() })
+  }
+  for (const each of given) await add(each, OPTION, join(app.dir, 'index.js'), [])
   for (const { specifier, file, names, to } of imports) {
     if (to !== undefined || app.imports.has(specifier) || !isPackage(specifier)) continue
     const [name] = splitSpecifier(specifier)
     const isImplied = given.length > 0 && specifier.endsWith('/jsx-runtime')
     const isDependency = async () => isFree(app) && installed.isDependency(name, file)
     if (!packages.has(name) && !isImplied && !(await isDependency())) continue
-    const known = specifiers.get(specifier) ?? { importer: pathFrom(root, file), names: [] }
-    const all = new Set([...known.names, ...names])
-    specifiers.set(specifier, { ...known, names: [...all].toSorted() })
+    await add(specifier, pathFrom(root, file), file, names)
   }
   return {
     root,

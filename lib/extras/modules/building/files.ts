@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'j
 
 /** @throws AssetError for those that are not there, and for what their package does not have */
 export async function namedFiles(
-  given: AppSettings['packages'],
+  { packages: given, dir }: Pick<AppSettings, 'packages' | 'dir'>,
   packages: Packages,
   read: Observation[]
 ): Promise<readonly SourceFile[]> {
@@ -26,7 +26,8 @@ export async function namedFiles(
   const problems = new Array<AssetError>()
   const records = given.filter(each => typeof each === 'object')
   for (const [name, paths] of records.flatMap(entriesGiven)) {
-    const of = await packages.installed(name, OPTION)
+    const from = await packages.placeOf(name, join(dir, 'index.js'))
+    const of = await packages.installed(name, OPTION, from)
     for (const path of [paths].flat()) {
       const file = await fileIn(of, path)
       packages.looked.add(join(of.directory, path))

@@ -2,11 +2,11 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { test } from '../../../support/test.ts'
-import { makeFingerprinted, MODES, readManifest } from '../../../support/fingerprinted.ts'
+import { makeFingerprinted, MODES, placed, readManifest } from '../../../support/fingerprinted.ts'
 import { run } from '../../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files, type Site } from '../../../support/site.ts'
 import { warningsAbout } from '../../../support/warnings.ts'
-import { makePage, pkg } from '../package-files.ts'
+import { makePage, modulePkg, pkg } from '../package-files.ts'
 
 const needs = (...names: string[]) =>
   JSON.stringify({ dependencies: Object.fromEntries(names.map(name => [name, '1'])) })
@@ -235,3 +235,30 @@ for (const mode of MODES) {
     t.is((await urlsFrom(site, await site.path('app.css'))).length, 2)
   })
 }
+
+test('a module finds the packages of its own workspace member, and the nearest of two versions', async t => {
+  const files = {
+    ...modulePkg('both', "export const both = 'root'"),
+    '/package.json': '{ "workspaces": ["apps/*"] }',
+    '/apps/web/package.json': needs('both', 'only'),
+    'app.js':
+      "import { both } from 'both'; import { only } from 'only/sub'; console.log(both, only)"
+  }
+  const inMember = Object.entries({
+    ...modulePkg('both', "export const both = 'member'"),
+    ...pkg('only', { exports: { './sub': './sub.js' } }, { 'sub.js': "export const only = 'only'" })
+  })
+  const member = Object.fromEntries(inMember.map(([path, text]) => [`/apps/web${path}`, text]))
+  const page = await makePage(t, { ...files, ...member }, {})
+  t.is((await page.ask('/assets/app.js')).status, 200)
+  t.is((await page.load('both'))['both'], 'member')
+  t.is((await page.load('only/sub'))['only'], 'only')
+  for (const bundle of ['packages', true, false] as const) {
+    const root = makeProject(t, placed({ ...files, ...member }))
+    t.deepEqual((await run({ root, bundle })).warnings, [])
+  }
+  const named = await makePage(t, { ...files, ...member }, { packages: ['only/sub', false] })
+  t.deepEqual(Object.keys(await named.imports()), ['only/sub'])
+  rmSync(page.at('/apps/web/node_modules/both'), { recursive: true })
+  t.is((await page.load('both'))['both'], 'root')
+})

@@ -210,7 +210,11 @@ test('what only some environments load may be missing', async t => {
 test('a package that claims the name and the version of another never takes its place', async t => {
   t.is((await built.load('preact'))['default'], 'preact')
   t.is((await built.load('user'))['default'], 'copy')
-  const files = await namedFiles([{ evil: ['a.css'] }], new Packages(root), [])
+  const files = await namedFiles(
+    { packages: [{ evil: ['a.css'] }], dir: root },
+    new Packages(root),
+    []
+  )
   t.deepEqual(files[0]?.name, 'npm/evil/a.css')
 })
 
