@@ -167,7 +167,7 @@ const MODULES = [
 ]
 
 test('packages that the app imports are published as those that the option names, with all they need', async t => {
-  const isSheet = (path: string) => /\.css$/.test(path) && !/\.(?:min|rtl)\.|\d{3}/.test(path)
+  const isSheet = (path: string) => path.endsWith('.css') && !/\.(?:min|rtl)\.|\d{3}/.test(path)
   const sheets = STYLES.flatMap(name =>
     filesBelow(folderOf(name)).flatMap(path => (isSheet(path) ? `${name}/${path}` : []))
   )

@@ -159,7 +159,7 @@ const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
  */
 export async function packageAdvice(path: string, source: string, root: string, takesAll = false) {
   const [, meant] = /^~(\w.*|@.*)$/.exec(path) ?? []
-  if (meant !== undefined) return `write '${meant}', without ~`
+  if (meant !== undefined) return `write '${meant}'`
   const [, name] = IN_PACKAGE.exec(path) ?? []
   if (name === undefined) return undefined
   const folders = [dirname(source), root].flatMap(nodeModulesFrom)

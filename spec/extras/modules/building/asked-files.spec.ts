@@ -128,7 +128,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   'other/a.css': 'other is installed, but no dependency in package.json: run npm install other',
   'none/a.css': 'if none is a package, run npm install none',
   '@none/kit': 'if @none/kit is a package, run npm install @none/kit',
-  '~kit/a.css': "write 'kit/a.css', without ~"
+  '~kit/a.css': "write 'kit/a.css'"
 }
 
 test('a package that a stylesheet cannot have is an error with its place and what to do', async t => {
