@@ -387,7 +387,11 @@ soakTest('the page names the same modules in development and in production', asy
   for (const url of urls) t.is((await site.ask(url)).status, 200, url)
 })
 
-const sprite = readPage('docs/writing-a-compiler.md').take('')
+const compilers = readPage('docs/writing-a-compiler.md')
+const sprite = compilers.take('')
+// In spec/system/tutorials.spec.ts, where the packages are.
+compilers.take('Vue')
+compilers.take('Svelte')
 
 soakTest('the sprite is compiled, follows its icons, and names the line of a mistake', async t => {
   const images = 'apps/web/assets/images'

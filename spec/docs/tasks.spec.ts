@@ -1,5 +1,4 @@
 // The pages that begin with a task or a symptom: their programs and commands are run.
-import * as nodeModule from 'node:module'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { test } from '../support/test.ts'
 import { withDigest } from '../support/digest.ts'
@@ -202,7 +201,6 @@ const page = readPage('docs/typescript.md')
 const install = page.take('')
 const preact = page.take('Preact, React and Lit')
 const sheets = page.take('Stylesheets of components')
-const stripTypes = page.take('Without esbuild')
 const shared = page.take('Shared with the server')
 
 test('one module runs in the server and in the page, in development and precompiled', async t => {
@@ -254,31 +252,6 @@ test('the stylesheet beside a component is in that of the page, and a module imp
   t.regex(site.read('public/assets/app.css'), /\.card\{color:teal\}/)
   const card = withDigest(/"\/assets\/components\/card-DIGEST\.css" ?with ?\{ ?type: ?"css" ?\}/)
   t.regex(site.read('public/assets/components/card.js'), card)
-})
-
-test('Node from 22.13 on publishes TypeScript without esbuild, and an older one says so', async t => {
-  const site = makeExample(t, {
-    'assets/app.ts':
-      "import type { Book } from './book.ts'\nexport const net = (book: Book) => book.net",
-    'assets/enum.ts': '\nenum Kind { One }',
-    'server.js': `import Koa from 'koa'
-      import { koaAssets } from 'koa-fresh-assets'
-      import options from './assets.config.js'
-      const app = new Koa()
-      app.on('error', error => console.log(error.message))
-      app.use(koaAssets({ ...options, serve: true })).listen(3000)`
-  })
-  await site.follow(stripTypes)
-  await site.run('node server.js')
-  const { status, text } = await site.ask('/assets/app.js')
-  if ('stripTypeScriptTypes' in nodeModule) {
-    t.is(text.split('\n')[1]?.replaceAll(/ +/g, ' '), 'export const net = (book ) => book.net')
-    t.is((await site.ask('/assets/enum.js')).status, 500)
-    t.regex(site.said(), /enum\.ts:2: .*enum is not supported/)
-  } else {
-    t.is(status, 500)
-    t.regex(site.said(), /app\.ts: Node 22\.13 or newer strips types, not v20\./)
-  }
 })
 
 test('every block of the pages about tasks is run here', t => {
