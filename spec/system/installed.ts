@@ -13,17 +13,18 @@ export function folderOf(name: string): string {
   return found
 }
 
-/** Links for a project to every package. */
-export function linkPackages(root: string): void {
-  const names = FOLDERS.flatMap(folder =>
-    readdirSync(folder).flatMap(name => inScope(folder, name))
-  )
-  for (const name of new Set(names)) {
+/** Links for a project to packages; by default to every one. */
+export function linkPackages(root: string, names = allNames()): void {
+  for (const name of names) {
     const link = join(root, 'node_modules', name)
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(folderOf(name), link, 'dir')
   }
 }
+
+const allNames = (): readonly string[] => [
+  ...new Set(FOLDERS.flatMap(folder => readdirSync(folder).flatMap(name => inScope(folder, name))))
+]
 
 function inScope(folder: string, name: string): readonly string[] {
   if (name.startsWith('.')) return []

@@ -30,7 +30,7 @@ interface Visit {
   readonly url: string
 }
 
-interface VisitOptions extends SiteOptions {
+export interface VisitOptions extends SiteOptions {
   /** Default: what `routes` respond with. */
   readonly view?: View
 }
