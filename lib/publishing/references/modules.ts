@@ -1,5 +1,5 @@
 // Finds the references in JavaScript: import and export … from, import(), new URL(…, import.meta.url).
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
 import { makeReference, mayBeAsset, type Reference } from './references.ts'
 import { compilersFor } from '../compilers/built-in.ts'
@@ -164,7 +164,8 @@ export function remedyFor(
     kind === 'import'
       ? `import … from '${to}' with { type: '${needed}' }`
       : `import('${to}', { with: { type: '${needed}' } })`
-  return needed === 'css' ? `write ${way}, or stylesheet() in the page` : `write ${way}`
+  const tag = `stylesheet('${basename(to, extname(to))}') in the page in its place, or `
+  return `write ${needed === 'css' ? tag : ''}${way}`
 }
 
 /** The attribute `type` that a browser requires; empty if nothing helps, undefined for a script. */

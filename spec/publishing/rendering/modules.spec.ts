@@ -299,17 +299,17 @@ test('a missing import is an error of precompile, with its file, line and column
 
 test('an import that browsers refuse for its type is reported with its place and what to write', async t => {
   const whole = ', and the whole module with it: write'
-  const asCss = "with { type: 'css' }, or stylesheet() in the page"
-  const css = `${whole} import … from './look.css' ${asCss}`
+  const inPage = "stylesheet('look') in the page in its place, or"
+  const css = `${whole} ${inPage} import … from './look.css' with { type: 'css' }`
   const json = `${whole} import … from './data.json' with { type: 'json' }`
-  const later =
-    ": write import('./look.css', { with: { type: 'css' } }), or stylesheet() in the page"
+  const later = `: write ${inPage} import('./look.css', { with: { type: 'css' } })`
   const lines = [
     ["import './look.css'", 8, css],
     ["import logo from './logo.svg'", 18, `${whole} new URL('./logo.svg', import.meta.url)`],
     ["import start from './a.wasm'", 19, `${whole} new URL('./a.wasm', import.meta.url)`],
     ["export * from './data.json'", 15, json],
     ["import 'look.css'", 8, css],
+    ["import './grid.scss'", 8, css.replace('look', 'grid').replace('look.css', 'grid.scss')],
     ["import data from './data.json' with { type: 'json' }"],
     ['import sheet from \'./look.css\' with { "type": "css" }'],
     ["import text from './look.css' with { type: 'text' }"],
@@ -329,6 +329,7 @@ test('an import that browsers refuse for its type is reported with its place and
   told.push(`apps/web/assets/typed.js.ts:2:8 imports './data.json', which browsers refuse${json}`)
   const imported = {
     'look.css': '',
+    'grid.scss': '',
     'logo.svg': '<svg/>',
     'data.json': '{}',
     'other.js': '',
