@@ -11,8 +11,8 @@ import { makeProject, writeFiles } from './site.ts'
 import { end } from './processes.ts'
 import { LOADER, moduleFile } from './typescript.ts'
 
-/** More than koaAssets keeps in memory, so it is streamed. */
-const HERO_BYTES = 1_200_000
+/** A larger file is streamed. */
+const maxFileBytes = 100_000
 
 const LIBRARY = Array.from({ length: 300 }, (_, at) => `lib('${digestOf(String(at))}')`).join('\n')
 
@@ -26,7 +26,7 @@ const sourcesOf = (release: number) =>
     'javascripts/lib.js': `/* release ${release} */\n${LIBRARY}`,
     [`javascripts/only-${release}.js`]: `only(${release});`,
     'images/icon.svg': `<svg id="release-${release}"/>`.repeat(50),
-    'images/hero.png': `release ${release} `.repeat(HERO_BYTES / 10)
+    'images/hero.png': `release ${release} `.repeat(maxFileBytes / 5)
   })
 
 interface Kind {
@@ -71,7 +71,8 @@ export class Rollout {
   options(release: number) {
     const root = join(this.home, `releases/${release}`)
     const { isShared, host } = this.#kind
-    return { root, public: join(isShared ? this.home : root, 'public'), ...(host && { host }) }
+    const place = { root, public: join(isShared ? this.home : root, 'public') }
+    return { ...place, memory: { maxFileBytes }, ...(host && { host }) }
   }
 
   /** Writes the sources of a release and precompiles them, over `public` of the release before. */

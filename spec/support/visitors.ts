@@ -1,7 +1,8 @@
 // Visitors of a site that is being deployed: each opens a page and fetches everything that the page names, at once
 // or when another release has replaced the page's own. What they should not have seen is counted.
 import { hash } from 'node:crypto'
-import type { OutgoingHttpHeaders } from 'node:http'
+import { Agent, type OutgoingHttpHeaders } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ExecutionContext } from './test.ts'
 import { splitFingerprint } from '../../lib/runtime/urls/spelling.ts'
@@ -26,6 +27,8 @@ interface Page {
 
 const CODINGS = ['identity', 'gzip', 'br, gzip']
 const MAX_FAULTS = 20
+/** Somebody looks at a page: without that the visitors take a whole processor while a replica starts. */
+const LOOKING_MS = 100
 
 export class Visitors {
   /** Visits that are over. */
@@ -51,6 +54,7 @@ export class Visitors {
   /** The last version of each name that may be a dictionary (RFC 9842). */
   readonly #dictionaries = new Map<string, string>()
   readonly #visiting = new Set<Promise<void>>()
+  readonly #agent = new Agent({ keepAlive: true })
 
   /** @param hasPlainNames whether some ask for names without a fingerprint */
   constructor(port: number, hasPlainNames = true) {
@@ -72,11 +76,13 @@ export class Visitors {
         await visiting
         this.#visiting.delete(visiting)
         this.visits++
+        await setTimeout(LOOKING_MS)
       }
     }
     const visitors = Array.from({ length: count }, (_, number) => visitor(number))
     await work().finally(() => (state.isOver = true))
     await Promise.all(visitors)
+    this.#agent.destroy()
   }
 
   /** Until there were so many more visits. */
@@ -217,10 +223,10 @@ export class Visitors {
 
   /** As browsers fetch fonts, modules and what has `integrity`: with the origin of the page. */
   #ask(url: string, headers: OutgoingHttpHeaders): Promise<Answer> {
-    if (url.startsWith('/')) return ask(this.#port, url, { headers })
+    if (url.startsWith('/')) return ask(this.#port, url, { headers, agent: this.#agent })
     const { port, host, pathname, search } = new URL(url)
     const fields = { ...headers, host, origin: this.#origin }
-    return ask(Number(port), pathname + search, { headers: fields })
+    return ask(Number(port), pathname + search, { headers: fields, agent: this.#agent })
   }
 
   #see(what: string): void {
