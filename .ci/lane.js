@@ -10,7 +10,7 @@ const BUILT = ['npm run --silent build', 'npm run --silent build:spec']
 const LANES = {
   soak: {
     about:
-      'specs that take long, and all cases of those that npm test runs with a few (SOAK=0.1: a tenth, where test:all lacks some)',
+      'specs that take long, and all cases of those that npm test runs with a few (SOAK=0.1: a tenth)',
     runs: [...BUILT, ava('soak/ava')]
   },
   traffic: {

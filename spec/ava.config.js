@@ -16,7 +16,7 @@ function memory() {
 }
 
 /** These take longest, mostly waiting: what is started last keeps a core idle. */
-const FIRST = ['runtime-files', 'extras-vite', 'extras-live', 'security', 'runtime-serving']
+const FIRST = ['docs', 'runtime-files', 'extras-vite', 'extras-live', 'security', 'runtime-serving']
 const placeOf = path => {
   const at = FIRST.findIndex(room => path.endsWith(`/${room}.spec.js`))
   return at < 0 ? FIRST.length : at

@@ -1,5 +1,6 @@
 // Some specs run in both lanes: with few cases in `npm test`, with all of them in `npm run lane soak`,
-// whose configuration sets SOAK. With SOAK=0.1 there are a tenth of them.
+// whose configuration sets SOAK. With SOAK=0.1 there are a tenth of them; `npm run test:all` has hardly more cases than
+// `npm test`, but one way more.
 import { test, type Implementation } from './test.ts'
 
 const { SOAK } = process.env
@@ -11,7 +12,7 @@ export function cases(quick: number, soak: number): number {
   return isSoak ? Math.ceil(quick + (soak - quick) * Number(SOAK)) : quick
 }
 
-/** A spec of `npm run lane soak` alone; others of its file show in `npm test` that what it is about works. */
+/** A spec that `npm test` leaves out: others of its file show there that what it is about works. */
 export function soakTest(title: string, implementation: Implementation<[]>): void {
   if (isSoak) test.serial(title, implementation)
 }
