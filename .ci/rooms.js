@@ -35,14 +35,17 @@ const SLOW = new Set([
 /** Tells whether `npm test` leaves a spec to `npm run test:all`. */
 export const isSlow = name => SLOW.has(name)
 
-/** @returns the names of all specs but those of the lanes soak and system: `runtime/files/disk` */
-function allSpecs() {
+/** @returns the names of all specs: `runtime/files/disk` */
+function namesOfSpecs() {
   return readdirSync(SPECS, { recursive: true })
     .map(name => name.replaceAll('\\', '/'))
-    .filter(name => name.endsWith('.spec.js') && !/^(?:soak|system)\//.test(name))
+    .filter(name => name.endsWith('.spec.js') && !name.includes('node_modules/'))
     .map(name => name.slice(0, -'.spec.js'.length))
     .toSorted()
 }
+
+/** Those of the lanes soak and system are in no room of `npm test`. */
+const allSpecs = () => namesOfSpecs().filter(name => !/^(?:soak|system)\//.test(name))
 
 /** @returns `runtime-files`, `extras-vite`, `docs`, or `top` for a spec that is in no folder */
 export function roomOf(name) {
@@ -69,20 +72,33 @@ function readyIn(path, seen) {
  * @returns a glob of these files, which spec/ava.config.js takes from the environment variable ROOMS
  */
 export function writeRooms(folder, isWanted) {
+  const rooms = new Map()
+  for (const name of allSpecs().filter(name => isWanted(name)))
+    rooms.set(roomOf(name), [...(rooms.get(roomOf(name)) ?? []), name])
+  return write(folder, rooms)
+}
+
+/** The specs of the lane system are dealt to four processes: each loads lib, Vite and the like once, and has one Chromium. */
+function writeSystemRooms() {
+  const names = namesOfSpecs().filter(name => name.startsWith('system/'))
+  const dealt = number => names.filter((_, at) => at % 4 === number)
+  return write('system-rooms', new Map([0, 1, 2, 3].map(number => [`${number}`, dealt(number)])))
+}
+
+/** @param rooms names of specs by that of their room */
+function write(folder, rooms) {
   const directory = join('.spec', folder)
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory, { recursive: true })
-  const rooms = new Map()
-  for (const name of allSpecs().filter(name => isWanted(name)))
-    rooms.set(roomOf(name), [...(rooms.get(roomOf(name)) ?? []), `${name}.spec.js`])
-  const write = (file, lines) => writeFileSync(join(directory, file), `${lines.join('\n')}\n`)
-  for (const [room, specs] of rooms) {
+  const writeLines = (file, lines) => writeFileSync(join(directory, file), `${lines.join('\n')}\n`)
+  for (const [room, names] of rooms) {
+    const specs = names.map(name => `${name}.spec.js`)
     const imported = specs.map(path => `import '../spec/${path}'`)
-    write(`${room}.js`, imported)
+    writeLines(`${room}.js`, imported)
     // AVA runs what is declared within one tick, so what waits at its top is loaded before the specs.
     const ready = new Set(specs.flatMap(path => readyIn(path, new Set())))
     const inTurn = [...ready, `./${room}.js`].map(path => `await import('${path}')`)
-    write(`${room}.spec.js`, inTurn)
+    writeLines(`${room}.spec.js`, inTurn)
   }
   return `.spec/${folder}/*.spec.js`
 }
@@ -94,6 +110,7 @@ function main(globs) {
   const names = allSpecs()
   const unknown = [...Object.keys(ALONE), ...SLOW].filter(name => !names.includes(name))
   if (unknown.length > 0) throw new Error(`.ci/rooms.js names what is no spec: ${unknown}`)
+  writeSystemRooms()
   return writeRooms('rooms', isIn)
 }
 

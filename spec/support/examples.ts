@@ -35,19 +35,29 @@ export function blocksOf(markdown: string): readonly Block[] {
   })
 }
 
-const read: Array<{ readonly path: string; readonly left: ReadonlySet<Block> }> = []
+const read: Page[] = []
 
-/** The blocks that no spec has taken, of every page that was read. */
+/** The blocks that no spec has taken, of every page that was read as a whole. */
 export const blocksLeft = (): readonly string[] =>
   read.flatMap(({ path, left }) => Array.from(left, ({ line }) => `${path}:${line}`))
 
 /** A page whose blocks are taken by the spec that runs them; those that no spec takes are left. */
 export function readPage(path: string) {
+  const page = readPart(path)
+  read.push(page)
+  return page
+}
+
+type Page = ReturnType<typeof readPart>
+
+/** A page of which another spec runs all blocks. */
+export function readPart(path: string) {
   const text = readFileSync(path, 'utf8')
   const left = new Set(blocksOf(text))
-  read.push({ path, left })
   return {
+    path,
     text,
+    left,
     /** Takes the blocks of a section. */
     take(section: string, ...languages: readonly string[]): readonly Block[] {
       const isTaken = ({ language }: Block) => !languages.length || languages.includes(language)
@@ -210,7 +220,7 @@ function environment(): NodeJS.ProcessEnv {
   const { NODE_ENV: _, SERVE_STATIC_ASSETS: __, CI: ___, DEBUG: ____, ...rest } = process.env
   return {
     ...rest,
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ANY_PORT)}`,
+    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import=data:text/javascript,${encodeURIComponent(ANY_PORT)}`,
     PATH: [resolve('node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(':')
   }
 }

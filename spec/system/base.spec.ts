@@ -9,13 +9,13 @@ import { freePort, startNginx } from '../../demo/deploy/stack.ts'
 import { freshAssets } from '../../lib/extras/vite/plugin.ts'
 import { koaAssets, precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { ask } from '../support/ask.ts'
-import { readPage } from '../support/examples.ts'
+import { readPart } from '../support/examples.ts'
 import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 import { atRoot, shows, styleOf } from './page.ts'
 
-const [location, rewriting] = readPage('docs/deploy.md').take('Below a path', 'nginx')
+const [location, rewriting] = readPart('docs/deploy.md').take('Below a path', 'nginx')
 
 const MAPS = `map $http_upgrade $upgrade { ~*^websocket$ websocket; }
 map $upgrade $connection_upgrade { websocket upgrade; }`

@@ -8,14 +8,14 @@ import { text } from 'node:stream/consumers'
 import S3rver from '@20minutes/s3rver'
 import type { ExecutionContext } from '../support/test.ts'
 import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
-import { run } from '../publishing/cli/run.ts'
+import { start } from '../publishing/cli/run.ts'
 import { ask, type Answer, type Question } from '../support/ask.ts'
-import { readPage } from '../support/examples.ts'
+import { readPart } from '../support/examples.ts'
 import { makeProject, open, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { folderOf } from './installed.ts'
 
-const [script] = readPage('docs/deploy.md').take('A bucket behind a CDN', 'js')
+const [script] = readPart('docs/deploy.md').take('A bucket behind a CDN', 'js')
 
 const NAME = 'files'
 const CORS =
@@ -92,7 +92,7 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
     },
     rest: () => until(() => pending === 0, 'all requests are answered'),
     async begin(root, limits = {}) {
-      const { stdout } = await run(root, 'upload-plan --json')
+      const { stdout } = await start(root, ['upload-plan', '--json']).outcome
       writeFiles(root, { 'plan.json': stdout, 'upload.mjs': script?.text ?? '' })
       const child = spawn(process.execPath, ['upload.mjs'], {
         cwd: root,

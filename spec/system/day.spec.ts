@@ -9,11 +9,11 @@ import { promisify } from 'node:util'
 import { test } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
 import { withDigest } from '../support/digest.ts'
-import { blocksOf, readPage, type Block } from '../support/examples.ts'
+import { blocksOf, readPart, type Block } from '../support/examples.ts'
 import { writeFiles } from '../support/site.ts'
 
 const blocksIn = (path: string, section: string) =>
-  blocksOf(readPage(path).text).filter(block => block.section === section)
+  blocksOf(readPart(path).text).filter(block => block.section === section)
 const linesOf = (block: Block | undefined) => block?.text.trim().split('\n') ?? []
 
 const [ofTailwind] = blocksIn('docs/tailwind.md', '')

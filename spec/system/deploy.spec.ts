@@ -8,7 +8,7 @@ import { test, type ExecutionContext } from '../support/test.ts'
 import { program } from '../../demo/deploy/program.ts'
 import { freePort, started, startVarnish } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
-import { makeExample, readPage } from '../support/examples.ts'
+import { makeExample, readPart } from '../support/examples.ts'
 import { until } from '../support/until.ts'
 import { nginxInFront } from './in-front.ts'
 
@@ -16,7 +16,7 @@ import { nginxInFront } from './in-front.ts'
 async function makeShop(t: ExecutionContext, path: string, section: string) {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
-  const blocks = readPage(path).take(section)
+  const blocks = readPart(path).take(section)
   await site.follow(blocks.filter(({ file }) => file !== undefined))
   await site.run('npx koa-fresh-assets precompile --env production')
   const start = async (port: number, NODE_ENV = 'production') => {

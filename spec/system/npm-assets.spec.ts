@@ -6,12 +6,12 @@ import type { Middleware } from 'koa'
 import { withDigest } from '../support/digest.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
-import { makeExample, readPage, urlsIn } from '../support/examples.ts'
+import { makeExample, readPart, urlsIn } from '../support/examples.ts'
 import { launch } from './chromium.ts'
 import { folderOf, linkPackages } from './installed.ts'
 import { atRoot, visit, type View } from './page.ts'
 
-const page = readPage('docs/modules.md')
+const page = readPart('docs/modules.md')
 const servers = page.take('').filter(({ file }) => file === 'server.js')
 const preprocessed = page.take('Stylesheets of packages')
 const modules = page.take('Packages')

@@ -3,14 +3,14 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
-import { readPage } from '../support/examples.ts'
+import { readPart } from '../support/examples.ts'
 import { readManifest } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
 import { writeFiles } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
 
-const [script] = readPage('docs/deploy.md').take('Rolling back', 'bash')
+const [script] = readPart('docs/deploy.md').take('Rolling back', 'bash')
 
 const VISITS = 20
 
