@@ -28,6 +28,7 @@ const SLOW = new Set([
   ...['publishing/building/failures', 'publishing/compilers/tsconfig', 'publishing/cli/faults'],
   ...['extras/kept-index/kept-index', 'extras/styles/target', 'extras/telling/commands'],
   ...['extras/modules/packages', 'extras/modules/joining/missing', 'extras/uploads/with-modules'],
+  ...['extras/modules/modes-model', 'publishing/rendering/names-of-sources'],
   ...['extras/modules/joining/with-names.order', 'extras/modules/joining/names-of-sources'],
   'extras/vite/with-telling.other-bundlers'
 ])
@@ -47,10 +48,14 @@ function namesOfSpecs() {
 /** Those of the lanes soak and system are in no room of `npm test`. */
 const allSpecs = () => namesOfSpecs().filter(name => !/^(?:soak|system)\//.test(name))
 
+/** These share the process of `runtime`, as each takes less time to run than to load. */
+const SMALL = new Set(['runtime-app', 'runtime-http', 'runtime-urls', 'runtime-views'])
+
 /** @returns `runtime-files`, `extras-vite`, `docs`, or `top` for a spec that is in no folder */
 export function roomOf(name) {
   if (Object.hasOwn(ALONE, name)) return name.replaceAll('/', '-')
-  return name.split('/').slice(0, -1).slice(0, 2).join('-') || 'top'
+  const room = name.split('/').slice(0, -1).slice(0, 2).join('-') || 'top'
+  return SMALL.has(room) ? 'runtime' : room
 }
 
 /** @returns the modules that wait at their top, which a spec imports by itself or through others */
