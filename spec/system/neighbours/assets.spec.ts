@@ -19,9 +19,7 @@ import session from 'koa-session'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { Answer } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
-import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 import { GIVEN } from '../../support/ways.ts'
 
@@ -211,79 +209,3 @@ test('a client that disconnects while koa-compress compresses is not an error an
   t.is(gunzipSync(bytes).toString(), site.read('/public/big.css') ?? '')
   await settle(t, site)
 })
-
-// Requests for fingerprinted names.
-
-const IMMUTABLE = 'public, max-age=31536000, immutable'
-const other = '0123456789abcdef'.repeat(2)
-
-for (const mode of MODES) {
-  const revalidated = mode === 'live' ? 'no-cache' : 'public, max-age=0, must-revalidate'
-
-  test(`a file with a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, {
-      'app.js': 'go()',
-      'film.bin': Buffer.alloc(1024 * 1024 + 1, 'film'),
-      '/public/robots.txt': 'all',
-      '/public/assets/own.txt': 'mine'
-    })
-    for (const name of ['app.js', 'film.bin']) {
-      const path = await site.path(name)
-      for (const headers of [{}, { Range: 'bytes=0-1' }, { 'If-None-Match': '*' }]) {
-        t.is((await site.ask(path, { headers })).headers['cache-control'], IMMUTABLE, path)
-      }
-      t.is((await site.ask(path, { method: 'HEAD' })).headers['cache-control'], IMMUTABLE)
-      t.is((await site.ask(`/assets/${name}`)).headers['cache-control'], revalidated)
-    }
-    for (const path of ['/robots.txt', '/assets/own.txt']) {
-      t.is((await site.ask(path)).headers['cache-control'], revalidated)
-    }
-  })
-
-  test(`a name that becomes another path without its fingerprint is passed on (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}', '.x/passwd': 'secret' })
-    const prints = [digestOf('a{}'), other]
-    const paths = prints.flatMap(print =>
-      words(`.-${print}./etc/passwd ..-${print}/passwd -${print} -${print}.css .-${print}.x/passwd
-        .-${print} ..-${print}. a/..-${print} -${print}../app.css %2e-${print}.%2fpasswd
-        app.css-${print} app-${print}.css/ app-${print}.css/-${print} app-${print}-${print}.css
-        app-${print.toUpperCase()}.css app-${print.slice(1)}.css app${print}.css`)
-    )
-    for (const path of paths) {
-      const { status, headers, text } = await site.ask(`/assets/${path}`)
-      t.is(status, 404, path)
-      t.is(headers['cache-control'], 'no-store', path)
-      t.is(text, 'Not Found', path)
-    }
-    t.is((await site.ask(`/assets/app-${digestOf('a{}')}.css`)).status, 200)
-  })
-
-  test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
-    const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
-    const site = await makeFingerprinted(t, mode, {
-      [logo]: 'logo',
-      'app.css': 'a{}',
-      [twin]: `b { background: url(${logo}) }`,
-      [`/public/assets/upload-${other}.jpg`]: 'upload',
-      [`/public/uploads/photo-${other}.jpg`]: 'photo'
-    })
-    const fingerprinted = `/assets/logo-${other}-${digestOf('logo')}.png`
-    t.is(await site.path(logo), fingerprinted)
-    t.is((await site.ask(fingerprinted)).headers['cache-control'], IMMUTABLE)
-    for (const [path, text] of [
-      [`/assets/${logo}`, 'logo'],
-      [`/assets/${twin}`, `b { background: url(${fingerprinted}) }`],
-      [`/assets/upload-${other}.jpg`, 'upload'],
-      [`/uploads/photo-${other}.jpg`, 'photo']
-    ] as const) {
-      for (let asked = 0; asked < 2; asked++) {
-        const response = await site.ask(path)
-        t.deepEqual([response.status, response.text], [200, text], path)
-        t.is(response.headers['cache-control'], revalidated, path)
-      }
-    }
-    await site.edit({ [logo]: 'newer' })
-    await until(async () => (await site.ask(`/assets/${logo}`)).text === 'newer', 'the new logo')
-    t.is((await site.ask(fingerprinted)).text, 'logo', 'what an open page asks for')
-  })
-}
