@@ -99,6 +99,7 @@ function optionsOf(root: string): KoaAssetsOptions {
     root,
     serve: true,
     base: '/shop',
+    bundle: false,
     mounts: { '/static': MOUNT, '/docs': { dir: 'docs', index: 'index.html' } }
   }
 }
@@ -126,7 +127,7 @@ test('behind a proxy that cuts off base, a page finds all that it loads in produ
 test('nginx over `public` finds below base what it has, and the application the rest', async t => {
   const root = makeProject(t, FILES)
   chmodSync(root, 0o755)
-  const options = { root, base: '/shop', env: 'production', serve: false }
+  const options = { root, base: '/shop', bundle: false, env: 'production', serve: false }
   await precompile(options)
   const koa = new Koa()
   const arrived: string[] = []
