@@ -147,7 +147,8 @@ class AppPackages implements SourceList {
     const versions = [process.env.PACKAGE_VERSION, await rolldownVersion(OPTION, root)]
     const places = Array.from(wanted.specifiers, ([each, { from }]) => [each, from])
     const elsewhere = places.filter(([, from]) => from !== root)
-    const key = JSON.stringify([versions, namedIn(this.#app), wanted.mapped, elsewhere])
+    // The number tells how a build is kept.
+    const key = JSON.stringify([2, versions, namedIn(this.#app), wanted.mapped, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
     const isUsable = known && isEnough(known, wanted) && (await builds.isWhole(known))
