@@ -423,10 +423,10 @@ test('the package says what it runs on, and has an entry for both halves and one
     './assets': entry('koa-assets'),
     './http-cache': entry('koa-http-cache'),
     './vite': entry('vite'),
-    './client': { types: './client.d.ts' },
+    './client': { types: './client.d.cts' },
     './package.json': './package.json'
   })
-  for (const each of ['dist', 'client.d.ts']) t.true((described.files as string[]).includes(each))
+  for (const each of ['dist', 'client.d.cts']) t.true((described.files as string[]).includes(each))
 })
 
 test('Koa, and what compiles and bundles, are peers, all of which are optional but Koa', t => {

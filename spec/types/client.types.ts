@@ -1,5 +1,5 @@
 // oxlint-disable-next-line typescript/triple-slash-reference -- users name it in tsconfig.json
-/// <reference path="../../client.d.ts" />
+/// <reference path="../../client.d.cts" />
 /** What scripts for browsers know of their environment. Checked by `tsc -p spec/types`, never run. */
 declare global {
   interface ImportMetaEnv {

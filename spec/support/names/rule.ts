@@ -75,8 +75,13 @@ export class Rule {
     const byUrl = this.#atUrl(urlFrom(app, name, reference))
     if (reference.startsWith('/')) return byUrl
     const beside = posix.join(file.directory, posix.dirname(file.path), reference)
-    const isBeside = (each: Candidate) => compiledAt(each.file) === beside
-    const found = candidatesOf(this.#plan, app).find(isBeside)
+    const meant = file.path.endsWith('.js')
+      ? [beside, `${beside}.js`, `${beside}/index.js`]
+      : [beside]
+    const candidates = candidatesOf(this.#plan, app)
+    const found = meant
+      .map(path => candidates.find(each => compiledAt(each.file) === path))
+      .find(Boolean)
     // A name of the app's own replaces that of a library.
     const owner = found && this.#named.get(app)?.published.get(found.name)
     if (owner) return markOf(owner.file)
