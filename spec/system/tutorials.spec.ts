@@ -5,7 +5,7 @@ import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../lib/koa-assets.ts'
 import type { Compiler } from '../../lib/runtime/settings/options.ts'
-import { readPage } from '../support/examples.ts'
+import { readPart } from '../support/examples.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { moduleFile } from '../support/typescript.ts'
 import { warningsAbout } from '../support/warnings.ts'
@@ -181,7 +181,7 @@ export default mount(App, { target: document.getElementById('app') })`,
 
 const answerHtmx: Middleware = (ctx, next) =>
   ctx.path === '/clicked' ? void (ctx.body = 'clicked') : next()
-const page = readPage('docs/writing-a-compiler.md')
+const page = readPart('docs/writing-a-compiler.md')
 const COMPILERS = new Map(['Vue', 'Svelte'].map(section => [section, page.take(section)[0]]))
 const TOOLS = ['vite', '@vitejs/plugin-react', '@vitejs/plugin-vue', '@sveltejs/vite-plugin-svelte']
 /** A page names the stylesheet in the place of this line, which is the only one that is not as in the tutorial. */
