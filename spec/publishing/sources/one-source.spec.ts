@@ -15,7 +15,7 @@ test('a name has one source in development, on request and precompiled, or none 
     const found = await check(plan)
     names += found
   })
-  const numRuns = cases(40, 3000) / AT_ONCE
+  const numRuns = Math.ceil(cases(40, 3000) / AT_ONCE)
   await Promise.all(
     Array.from({ length: AT_ONCE }, () =>
       fc.assert(property, { numRuns, includeErrorInReport: true })

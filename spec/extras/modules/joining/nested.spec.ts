@@ -55,13 +55,15 @@ for (const [what, file, files, options] of [
   })
 }
 
-test('400 brackets in each other are joined, of whatever kind, and brackets in texts do not count', async t => {
+test('400 brackets in each other and chains of 20,000 are joined, and brackets in texts do not count', async t => {
   const values = [
     nested(400),
     nested(400, '(', ')', '1'),
     nested(400, '({ a: ', '})', '1').replaceAll('({', '{').replaceAll('})', '}'),
     nested(400, '`${', '}`', '1'),
     `() => { ${nested(200, '(() => { ', ' })()')} }`,
+    `${'a => '.repeat(20_000)}1`,
+    `${'globalThis.a ? 1 : '.repeat(20_000)}2`,
     JSON.stringify(nested(2000, '(', '')),
     `'${nested(2000, "\\'[", '')}'`
   ]
