@@ -5,6 +5,7 @@ import {
   observeAll,
   type Observation
 } from '../../publishing/sources/observation.ts'
+import { isBuiltIn } from '../../publishing/compilers/built-in.ts'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { isBare } from '../../publishing/references/modules.ts'
 import { draft } from '../../publishing/rendering/draft.ts'
@@ -51,10 +52,12 @@ export async function importedBy(
 export async function mayImport(scripts: readonly SourceFile[], { imports }: AppSettings) {
   const found = await inParallel(scripts, 16, async ({ file, compiler }) => {
     // Others may add imports, as JSX and single-file components do.
-    if (compiler && !/\.m?ts$/.test(file)) return true
+    if (compiler && !(isBuiltIn(compiler) && /\.m?ts$/i.test(file))) return true
     const read = await readSnapshot(file)
     const written = importsIn(read?.bytes.toString() ?? '')
-    return written.some(({ specifier }) => isPackage(specifier) && !imports.has(specifier))
+    // `#date` may be a package by package.json.
+    const isOpen = (specifier: string) => specifier.startsWith('#') || isPackage(specifier)
+    return written.some(({ specifier }) => isOpen(specifier) && !imports.has(specifier))
   })
   return found.includes(true)
 }

@@ -1,4 +1,5 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
@@ -420,21 +421,39 @@ test('without packages a page compiles no edited module, whatever the option imp
 })
 
 test('a script is compiled once, by a page or by precompile, where none imports a package', async t => {
-  let count = 0
-  const compile = ({ code }: { readonly code: string }) => ({ code: (count++, code) })
-  const compilers = [{ extensions: '.ts', target: '.js', compile }]
   const files = {
     ...AUTOMATIC,
     'javascripts/app.ts': "import './part.js'",
     'javascripts/part.js': ''
   }
-  const page = await makePage(t, files, { compilers })
+  const page = await makePage(t, files, {})
+  const root = makeProject(t, placed(files))
+  const seen: string[] = []
+  const onCompiled = (message: unknown) => void seen.push((message as { source: string }).source)
+  const count = (at: string) => seen.filter(each => each.startsWith(join(at, 'apps'))).length
+  subscribe('koa-fresh-assets:compiled', onCompiled)
+  t.teardown(() => unsubscribe('koa-fresh-assets:compiled', onCompiled))
   await page.ask('/')
-  t.is(count, 0)
+  t.is(count(page.root), 0)
   await page.ask('/assets/app.js')
-  t.is(count, 1)
-  await run({ root: makeProject(t, placed(files)), compilers })
-  t.is(count, 2)
+  t.is(count(page.root), 1)
+  await run({ root })
+  t.is(count(root), 1)
+})
+
+test('a dependency is published that no script names: package.json or a compiler of the app does', async t => {
+  const json = { dependencies: { tip: '1' }, imports: { '#date': 'tip' } }
+  const compile = ({ code }: { readonly code: string }) => ({ code: `import 'tip';${code}` })
+  const other = [{ extensions: '.ts', target: '.js', compile }]
+  for (const [code, compilers] of [["import '#date'", []] as const, ['', other] as const]) {
+    const own = { 'javascripts/app.ts': code, 'javascripts/part.js': '' }
+    const files = { ...AUTOMATIC, '/package.json': JSON.stringify(json), ...own }
+    const page = await makePage(t, files, { compilers })
+    t.regex((await page.ask('/assets/app.js')).text, /^import "\/assets\/npm\/tip\.js"/)
+    const root = makeProject(t, placed(files))
+    await run({ root, compilers, bundle: false })
+    t.truthy(readManifest(root).assets['/assets/npm/tip.js'])
+  }
 })
 
 test('packages: false leaves a dependency out', async t => {
