@@ -48,16 +48,19 @@ export async function importedBy(
   return found
 }
 
+const NAMED =
+  /\b(?:from|import)\b(?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*\n)*(["'`])([^"'`\n]+)\1/g
+
 /** False if no script imports a package, as far as the texts say that people wrote: nothing is compiled for that. */
 export async function mayImport(scripts: readonly SourceFile[], { imports }: AppSettings) {
   const found = await inParallel(scripts, 16, async ({ file, compiler }) => {
     // Others may add imports, as JSX and single-file components do.
     if (compiler && !(isBuiltIn(compiler) && /\.m?ts$/i.test(file))) return true
     const read = await readSnapshot(file)
-    const written = importsIn(read?.bytes.toString() ?? '')
+    const code = read?.bytes.toString() ?? ''
+    const named = Array.from(code.matchAll(NAMED), ([, , name = '']) => name)
     // `#date` may be a package by package.json.
-    const isOpen = (specifier: string) => specifier.startsWith('#') || isPackage(specifier)
-    return written.some(({ specifier }) => isOpen(specifier) && !imports.has(specifier))
+    return named.some(name => (name[0] === '#' || isPackage(name)) && !imports.has(name))
   })
   return found.includes(true)
 }

@@ -441,15 +441,21 @@ test('a script is compiled once, by a page or by precompile, where none imports 
   t.is(count(root), 1)
 })
 
-test('a dependency is published that no script names: package.json or a compiler of the app does', async t => {
+test('a dependency is published that package.json or a compiler names, or an import with comments', async t => {
   const json = { dependencies: { tip: '1' }, imports: { '#date': 'tip' } }
   const compile = ({ code }: { readonly code: string }) => ({ code: `import 'tip';${code}` })
   const other = [{ extensions: '.ts', target: '.js', compile }]
-  for (const [code, compilers] of [["import '#date'", []] as const, ['', other] as const]) {
+  const rows = [
+    ["import '#date'", []],
+    ['', other],
+    ["import { base, // text\n more } from 'tip'; base + more", []],
+    ["import(/* lazily */ 'tip')", []]
+  ] as const
+  for (const [code, compilers] of rows) {
     const own = { 'javascripts/app.ts': code, 'javascripts/part.js': '' }
     const files = { ...AUTOMATIC, '/package.json': JSON.stringify(json), ...own }
     const page = await makePage(t, files, { compilers })
-    t.regex((await page.ask('/assets/app.js')).text, /^import "\/assets\/npm\/tip\.js"/)
+    t.regex((await page.ask('/assets/app.js')).text, /"\/assets\/npm\/tip\.js"/)
     const root = makeProject(t, placed(files))
     await run({ root, compilers, bundle: false })
     t.truthy(readManifest(root).assets['/assets/npm/tip.js'])
