@@ -210,14 +210,9 @@ async function wantedBy(
   const given = namedIn(app)
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
   const specifiers = new Map<string, Import>()
-  const add = async (
-    specifier: string,
-    importer: string,
-    file: string,
-    names: readonly string[]
-  ) => {
+  const add = async (specifier: string, by: string, file: string, names: readonly string[]) => {
     const from = await installed.placeOf(splitSpecifier(specifier)[0], file)
-    const known = specifiers.get(specifier) ?? { importer, from, names: [] }
+    const known = specifiers.get(specifier) ?? { importer: by, from, names: [] }
     const all = new Set([...known.names, ...names])
     specifiers.set(specifier, { ...known, names: [...all].toSorted() })
   }
