@@ -1,6 +1,6 @@
 // Finds the files that a module means by an import: a path may lack its extension, or be that of a folder, and settings
 // may give a path to a bare specifier.
-import { dirname, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'
 import { firstAnswer, once } from '../../runtime/concurrency.ts'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
@@ -148,8 +148,12 @@ export async function dependencyAmong(
   return undefined
 }
 
-/** The endings that a stylesheet may leave out. The field of package.json and the condition have the name as well. */
-const ENDINGS = { css: ['.css'], sass: ['.scss', '.sass', '.css'], less: ['.less', '.css'] }
+/** The forms of a name that a stylesheet may shorten. The field of package.json and the condition have the key's name. */
+const FORMS = {
+  css: ['*.css'],
+  sass: ['*.scss', '_*.scss', '*.sass', '_*.sass', '*.css', '_*.css'],
+  less: ['*.less', '*.css']
+}
 
 const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
 
@@ -199,7 +203,7 @@ export async function sheetOf(path: string, kind: Kind, folders: string[], looke
     const named = [...[...fields, 'main'].map(each => json[each]), 'index']
     const candidates = [...exported, ...(rest === undefined ? named : [rest])]
       .filter(each => typeof each === 'string')
-      .flatMap(each => ['', ...ENDINGS[kind]].map(ending => join(directory, each + ending)))
+      .flatMap(each => ['*', ...FORMS[kind]].map(form => formed(join(directory, each), form)))
       .filter(each => isInside(directory, each) && !/\.[cm]?[jt]sx?$/.test(each))
     candidates.forEach(each => looked.add(each))
     return { name, directory, rest, file: await firstFile(candidates) }
@@ -207,7 +211,9 @@ export async function sheetOf(path: string, kind: Kind, folders: string[], looke
   return undefined
 }
 
-type Kind = keyof typeof ENDINGS
+type Kind = keyof typeof FORMS
+const formed = (path: string, form: string) =>
+  join(dirname(path), form.split('*').join(basename(path)))
 
 /** Finds it for a compiler, which follows all that was looked for. */
 export async function sheetFor(

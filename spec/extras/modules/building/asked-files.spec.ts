@@ -1,6 +1,7 @@
 // Stylesheets that import packages: in CSS, Sass and Less, from wherever these are installed, without any option.
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
+import { compileStringAsync } from 'sass'
 import { test } from '../../../support/test.ts'
 import { makeFingerprinted, MODES, placed, readManifest } from '../../../support/fingerprinted.ts'
 import { run } from '../../../support/fingerprinted.ts'
@@ -121,6 +122,33 @@ test('what the app has comes before a package of the same name, beside the style
   )
   rmSync(site.at('css/reset.css'))
   t.regex((await site.ask('/assets/app.css')).text, /^@import "\/assets\/npm\/reset\.css\/a\.css"/)
+})
+
+test('of the files of a package that Sass may mean by a path it takes the one that load paths give', async t => {
+  const stems = ['theme', '_theme', 'theme/index', 'theme/_index']
+  const names = stems.flatMap(stem => ['.scss', '.css'].map(ending => stem + ending))
+  const pairs = names.flatMap((one, at) => names.slice(at).map(other => [one, other]))
+  for (const json of [{}, { exports: { './*': './*' } }]) {
+    const root = makeProject(t, { 'package.json': needs('kit') })
+    for (const [at, pair] of pairs.entries()) {
+      install(root, `kit/${at}`, 'hoisted', {}, {})
+      for (const name of pair)
+        writeFiles(root, { [`node_modules/kit/${at}/${name}`]: `a{b:'${name}'}` })
+      writeFiles(root, { [`apps/web/assets/css/${at}/app.css.scss`]: `@use 'kit/${at}/theme'` })
+    }
+    install(root, 'kit', 'hoisted', json, {})
+    const site = await makeSite(t, {}, { root, sourceMaps: false })
+    for (const [at, pair] of pairs.entries()) {
+      const options = { loadPaths: [join(root, 'node_modules')] }
+      const expected = await compileStringAsync(`@use 'kit/${at}/theme'`, options).then(
+        ({ css }) => css,
+        () => 'fails'
+      )
+      const { status, text } = await site.ask(`/assets/${at}/app.css`)
+      const told = status === 200 ? text.replace(/\s*\/\*[^]*/, '') : 'fails'
+      t.is(told, expected, pair.join(' and '))
+    }
+  }
 })
 
 const ERRORS: Readonly<Record<string, string>> = {
