@@ -1,12 +1,13 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import fs, { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { withDigest } from '../../support/digest.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { makeFingerprinted, placed, readManifest, run } from '../../support/fingerprinted.ts'
 import { readPublic, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
@@ -460,6 +461,27 @@ test('a dependency is published that package.json or a compiler names, or an imp
     await run({ root, compilers, bundle: false })
     t.truthy(readManifest(root).assets['/assets/npm/tip.js'])
   }
+})
+
+test('a package is looked for once for a page, however many modules import it', async t => {
+  const counts = new Array<number>()
+  for (const length of [1, 20]) {
+    const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.js`, "import 'tip'"])
+    const app = { 'javascripts/app.ts': '', 'javascripts/part.js': '' }
+    const page = await makePage(t, { ...AUTOMATIC, ...app, ...Object.fromEntries(own) }, {})
+    const { stat } = fs
+    let count = 0
+    const counted = (...args: Parameters<typeof stat>) => {
+      const [path] = args
+      if (path === page.at('javascripts/node_modules/tip/package.json')) count++
+      stat(...args)
+    }
+    const restore = replaceCalls(t, { stat: counted })
+    await page.ask('/')
+    restore()
+    counts.push(count)
+  }
+  t.true(counts[0] !== 0 && counts[0] === counts[1], counts.join(' and '))
 })
 
 test('packages: false leaves a dependency out', async t => {

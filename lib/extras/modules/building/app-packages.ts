@@ -211,10 +211,11 @@ async function wantedBy(
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
   const specifiers = new Map<string, Import>()
   const add = async (specifier: string, by: string, file: string, names: readonly string[]) => {
-    const from = await installed.placeOf(splitSpecifier(specifier)[0], file)
-    const known = specifiers.get(specifier) ?? { importer: by, from, names: [] }
-    const all = new Set([...known.names, ...names])
-    specifiers.set(specifier, { ...known, names: [...all].toSorted() })
+    const known = specifiers.get(specifier)
+    const from = known?.from ?? (await installed.placeOf(splitSpecifier(specifier)[0], file))
+    const all = new Set([...(known?.names ?? []), ...names])
+    const importer = known?.importer ?? by
+    specifiers.set(specifier, { importer, from, names: [...all].toSorted() })
   }
   for (const each of given) await add(each, OPTION, join(app.dir, 'index.js'), [])
   for (const { specifier, file, names, to } of imports) {
