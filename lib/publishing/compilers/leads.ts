@@ -162,7 +162,7 @@ const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
  * @param takesAll is true where what is no dependency is found as well
  */
 export async function packageAdvice(path: string, source: string, root: string, takesAll = false) {
-  const [, meant] = /^~(\w.*|@.*)$/.exec(path) ?? []
+  const [, meant] = /^(?:~|(?:.*\/)?node_modules\/)(\w.*|@.*)$/.exec(path) ?? []
   if (meant !== undefined) return `write '${meant}'`
   const [, name] = IN_PACKAGE.exec(path) ?? []
   if (name === undefined) return undefined

@@ -152,6 +152,7 @@ test('of the files of a package that Sass may mean by a path it takes the one th
 })
 
 const ERRORS: Readonly<Record<string, string>> = {
+  'node_modules/kit/a': "write 'kit/a'",
   'gone/a.css': 'gone is not installed: run npm install gone',
   'other/a.css': 'other is installed, but no dependency in package.json: run npm install other',
   'none/a.css': 'if none is a package, run npm install none',
