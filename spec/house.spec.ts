@@ -31,7 +31,7 @@ const PUBLISHING: Budgets = {
   references: 440,
   sources: 1000,
   rendering: 930,
-  building: 1490,
+  building: 1500,
   'error-page': 120,
   cli: 640
 }

@@ -1,6 +1,7 @@
 // Publishes on request under plain names: each target is brought up to date with its source when a request asks for it.
-import { inTurns } from '../../runtime/concurrency.ts'
+import { inParallel, inTurns } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
+import { ifAssetError } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { isMiss, stampOf } from '../../runtime/files/disk.ts'
 import { hasSameInputs, lookBefore } from '../sources/observation.ts'
@@ -27,6 +28,8 @@ export class PlainNames {
   readonly #renderer: Renderer
   /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Target | undefined>()
+  /** The stylesheets of an app are looked at once a second at most, for what they refer to. */
+  readonly #looked = new Map<AppSettings, { at: number; work: Promise<void> }>()
 
   constructor(settings: Project, sources: Sources, warn: (message: string) => void) {
     this.index = new MtimeIndex(settings.index.max)
@@ -61,7 +64,7 @@ export class PlainNames {
       await sources.verify()
     }
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const source = await sources.find(name)
+      const source = (await sources.find(name)) ?? (await this.#asked(app, name))
       if (!source) break
       const { clash } = sources.chosen(name)
       if (clash !== undefined) this.#warn(clash)
@@ -75,6 +78,34 @@ export class PlainNames {
     this.index.delete(path)
     if (entry) await withdraw(entry, this.#settings.place)
     return undefined
+  }
+
+  /** Finds a file of a package that stylesheets refer to: another process may have written these. */
+  async #asked(app: AppSettings, name: string) {
+    const sources = this.#sources.of(app)
+    if (!sources.lists.some(each => each.fileFor && each.owns(name))) return undefined
+    const last = this.#looked.get(app)
+    const isRecent = last && Date.now() < last.at + 1000
+    const { work } = isRecent ? last : { work: this.#lookInSheets(app) }
+    if (!isRecent) this.#looked.set(app, { at: Date.now(), work })
+    await work
+    return sources.find(name)
+  }
+
+  async #lookInSheets(app: AppSettings): Promise<void> {
+    const known = new Set<string>()
+    let fresh: readonly Sourced[] = await this.#sources.of(app).list()
+    while (fresh.length > 0) {
+      const sheets = fresh.filter(({ source }) => /\.css$/i.test(source.name))
+      const packagesIn = async (sheet: Sourced) => {
+        const draft = await this.#renderer.draft(sheet)
+        return draft ? this.#renderer.packagesIn(draft) : []
+      }
+      const found = await inParallel(sheets, 16, sheet =>
+        packagesIn(sheet).catch(ifAssetError(() => []))
+      )
+      fresh = found.flat().filter(({ path }) => !known.has(path) && known.add(path))
+    }
   }
 
   /** Resolves to 'gone' when the source no longer exists. */

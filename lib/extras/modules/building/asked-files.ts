@@ -46,7 +46,8 @@ export class AskedFiles implements SourceList {
     const { looked } = this.#packages
     const before = new Set(looked)
     const found = await this.#find(path, from, compiled)
-    this.#seen.push(await seen([...looked].filter(each => !before.has(each))))
+    const added = [...looked].filter(each => !before.has(each))
+    if (added.length > 0) this.#seen.push(await seen(added))
     const known = this.files.find(({ name }) => name === found?.name)
     if (found && known && known.file !== found.file) {
       const files = [known, found].map(({ file }) => pathFrom(this.#root, file)).join(' and ')

@@ -291,3 +291,18 @@ test('a module finds the packages of its own workspace member, and the nearest o
   rmSync(page.at('/apps/web/node_modules/both'), { recursive: true })
   t.is((await page.load('both'))['both'], 'root')
 })
+
+test('a file that a stylesheet asks for is there in a process that has not rendered the stylesheet', async t => {
+  const files = { ...placed({ 'app.css': "@import 'kit';" }), 'package.json': needs('kit') }
+  const root = makeProject(t, files)
+  install(root, 'kit', 'hoisted', { style: 'dist/a.css' })
+  const paths = ['/assets/npm/kit/fonts/kit.woff2', '/assets/npm/kit/dist/a.css']
+  const first = await makeSite(t, {}, { root })
+  t.is((await first.ask('/assets/app.css')).status, 200)
+  const other = await makeSite(t, {}, { root })
+  for (const path of paths) t.is((await other.ask(path)).status, 200, path)
+  t.is((await other.ask('/assets/npm/kit/x.mjs')).status, 404)
+  writeFiles(root, { 'node_modules/kit/fonts/kit.woff2': 'edited' })
+  const third = await makeSite(t, {}, { root })
+  t.is((await third.ask(paths[0] ?? '')).text, 'edited')
+})
