@@ -26,7 +26,8 @@ export async function withConstants(
     return `${name}${shown} uses ${expression}, which ${what}: set define: { '${expression}': … }`
   })
   if (!values.some(Boolean)) return { code: given, warnings }
-  const isMapped = sourceMap && !given.includes('sourceMappingURL=')
+  // A map of so much is none that somebody reads, and several times as long as the text.
+  const isMapped = sourceMap && given.length < 256 * 1024 && !given.includes('sourceMappingURL=')
   const text = { code: isMapped ? withOwnMap(given, file) : given, references }
   const code = shiftInlineMap(replaceReferences(text.code, references, values), text, values)
   return { code, warnings }

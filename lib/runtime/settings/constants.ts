@@ -5,10 +5,14 @@ import { entriesGiven, isRecord, type Expectation } from '../check-options.ts'
 const EXPRESSION = /^(?!\d|import\b(?!\.meta\.\w)|.*\.\d)[\w$]+(?:\.[\w$]+)*$/
 /** Other tools take a string for code, so that `JSON.stringify(false)`, as they want it, would be true here. */
 const CODE = /^"(?:\\".*\\"|[[{]\\".*[\]}]|true|false|null)"$/
+/** A variable of the environment is a text, whatever it says. */
+const VARIABLE = /^(?:import\.meta|process)\.env\./
+const WORD = /^"\w+"$/
 
 function isDefinition([expression, value]: readonly [string, unknown]): boolean {
   const json = JSON.stringify(value) as string | undefined
-  return EXPRESSION.test(expression) && json !== undefined && !CODE.test(json)
+  if (json === undefined || !EXPRESSION.test(expression)) return false
+  return !CODE.test(json) || (VARIABLE.test(expression) && WORD.test(json))
 }
 
 export const DEFINE: Expectation = {

@@ -26,6 +26,13 @@ const PLACES = [
   'Error('
 ]
 
+test('a large script has no map of its own, which would be longer than the script', async t => {
+  const large = `console.log(process.env.NODE_ENV, '${'x'.repeat(300_000)}')`
+  const site = await makeSite(t, placed({ 'large.js': large }), { env: 'development' })
+  const { text } = await site.ask('/assets/large.js')
+  t.true(text === large.replace('process.env.NODE_ENV', '"development"'))
+})
+
 test('source maps lead behind an expression that got a value, in JavaScript and TypeScript', async t => {
   const root = makeProject(t, placed(FILES))
   const site = await makeSite(t, {}, { root, env: 'development' })

@@ -649,6 +649,9 @@ test('define takes JSON values by expression, and no texts that are code to othe
   const bad = [JSON.stringify('1.0'), 'false', '{"a":1}', '["a"]', () => 1, Symbol('a')]
   for (const value of bad)
     t.throws(() => settled({ __A__: value }), { message: /stands for itself/ }, String(value))
+  // A variable of the environment is a text, and may say so.
+  for (const name of ['import.meta.env.VITE_FLAG', 'process.env.FLAG'])
+    for (const value of ['true', 'false', 'null']) t.notThrows(() => settled({ [name]: value }))
   for (const name of [
     'a',
     '$a',
