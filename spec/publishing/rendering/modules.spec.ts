@@ -391,7 +391,8 @@ test('the report of a reference to a file that is not published names the option
   })
   const place = `${font}/latin-400.css:1:14 refers to ./files/latin-400.woff2, which was not found`
   const advice = `the file is there, but no option publishes it: add '${font}/files' to sources`
-  const given = EXTRAS.some(({ name }) => name === 'modules') && ({ packages: false } as const)
+  const hasModules = EXTRAS.some(({ name }) => name === 'modules')
+  const given: object = hasModules ? { packages: false } : {}
   t.deepEqual(await problemsOf(t, root, { ...given }), [`${place}: ${advice}`])
   t.is((await run({ root, ...given, sources: [`${font}/files`] })).assets, 2)
 })
