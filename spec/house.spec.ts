@@ -19,7 +19,7 @@ const RUNTIME: Budgets = {
   http: 600,
   files: 1210,
   'http-cache': 1390,
-  settings: 1430,
+  settings: 1440,
   urls: 580,
   serving: 2010,
   views: 910,
