@@ -16,7 +16,10 @@ export interface EntrySource {
   /** Its `load` returns what a page loads, in document order. */
   entry(name: string): { kind: Kind; load(): readonly LoadedUrl[] } | undefined
   entriesWith?(name: string): readonly string[]
-  /** Finds a file by the name of its source. @param isChosen true for a page that names the mount: any name is taken */
+  /**
+   * Finds a file by the name of its source.
+   * @param isChosen is true for a page that names the mount: any name is taken
+   */
   file(name: string, isChosen: boolean): Located | undefined
 }
 

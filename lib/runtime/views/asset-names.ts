@@ -1,4 +1,4 @@
-// Declares the names that helpers take: any string, or only those that exist where `assets.d.ts` lists them.
+// Declares the types of names that helpers take: any string, or where `assets.d.ts` is there, the names that it lists.
 
 declare global {
   /**

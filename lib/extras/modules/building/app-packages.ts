@@ -251,15 +251,12 @@ function linksOf(
   return links
 }
 
-function isEnough(
-  { modules, withoutMain, commonJs, failed }: builds.KeptBuild,
-  { specifiers }: Needed
-) {
+function isEnough(kept: builds.KeptBuild, { specifiers }: Needed) {
   return [...specifiers].every(([specifier, { names }]) => {
-    if (failed.has(specifier)) return true
-    if (withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
-    const known = commonJs.get(specifier)
-    return modules.has(specifier) && (!known || names.every(each => known.includes(each)))
+    if (kept.failed.has(specifier)) return true
+    if (kept.withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
+    const known = kept.commonJs.get(specifier)
+    return kept.modules.has(specifier) && (!known || names.every(each => known.includes(each)))
   })
 }
 

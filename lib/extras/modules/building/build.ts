@@ -36,29 +36,34 @@ export interface Built {
 /** The chunks that several modules share are in this folder. */
 export const SHARED = `${FOLDER}-/`
 
-interface Outcome {
+interface Attempt {
   readonly built?: Built
   readonly error?: unknown
   /** The files that were read: once one of them has changed, another build may be another one. */
   readonly inputs: readonly string[]
 }
 
-const NOTHING_BUILT = {
-  ...{ texts: new Map<string, string>(), files: [], withoutMain: [], links: new Map() },
-  ...{ modules: new Map<string, string>(), commonJs: new Map() }
+const NOTHING_BUILT: Built = {
+  texts: new Map(),
+  files: [],
+  modules: new Map(),
+  withoutMain: [],
+  commonJs: new Map(),
+  links: new Map(),
+  failed: new Map()
 }
 
 /** Builds the others where a module fails that a script imports; what the option names has to be there. */
-export async function buildPackages(rolldown: Rolldown, wanted: Needed): Promise<Outcome> {
+export async function buildPackages(rolldown: Rolldown, wanted: Needed): Promise<Attempt> {
   const { failures, ...outcome } = await buildAll(rolldown, wanted)
   const { specifiers } = wanted
   const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
   if (failures.size === 0 || [...failures.keys()].some(isNamed)) return outcome
   const left = new Map([...specifiers].filter(([each]) => !failures.has(each)))
-  const rest: Outcome =
+  const rest: Attempt =
     left.size > 0
       ? await buildPackages(rolldown, { ...wanted, specifiers: left })
-      : { built: { ...NOTHING_BUILT, failed: new Map() }, inputs: [] }
+      : { built: NOTHING_BUILT, inputs: [] }
   const inputs = [...outcome.inputs, ...rest.inputs]
   if (!rest.built) return { error: rest.error, inputs }
   const failed = new Map(rest.built.failed)
@@ -98,12 +103,12 @@ async function buildAll({ rolldown }: Rolldown, wanted: Needed) {
     const chunks = output.filter(each => each.type === 'chunk')
     const byFacade = (specifier: string) =>
       chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
+    const byName = new Map(chunks.map(each => [each.fileName, each]))
     for (const specifier of resolved.entries.keys()) {
       const reached = new Set([byFacade(specifier)])
       const used = new Set<string>()
       for (const name of reached) {
-        const { imports = [], dynamicImports = [] } =
-          chunks.find(each => each.fileName === name) ?? {}
+        const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
         imports.forEach(each => used.add(each))
         for (const each of [...imports, ...dynamicImports]) reached.add(each)
       }
