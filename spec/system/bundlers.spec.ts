@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 import { launch, type Chromium, type Page } from './chromium.ts'
 import { ESBUILD, FRONT_ENDS, PAGES, STATE, type FrontEnd, type Render } from './front-ends.ts'
 import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
-import { navigating, shows as showsValue, styleOf } from './page.ts'
+import { shows as showsValue, styleOf } from './page.ts'
 
 const MANIFEST = 'dist/.vite/manifest.json'
 
@@ -147,7 +147,7 @@ async function shows(page: Page, expected: string, reload?: string): Promise<voi
         await page.follow(reload)
         await until(async () => /^\S/.test(await page.evaluate(STATE)), 'it shows a word')
       }
-      last = await page.evaluate<unknown>(STATE).catch(navigating)
+      last = await page.evaluate<unknown>(STATE).catch((error: unknown) => error)
       return last === expected
     }, expected)
   } catch (error) {

@@ -57,17 +57,12 @@ export async function visit(
   return { site, page: await launch(t).open(url), paths, url }
 }
 
-/** Until an expression has a value in the page. */
+/** Until an expression has a value in the page; one that throws, as the page loads or before an element is there, has none yet. */
 export function shows(page: DrivenPage, expression: string, expected: unknown): Promise<void> {
   return until(
-    async () => (await page.evaluate(expression).catch(navigating)) === expected,
+    async () => (await page.evaluate(expression).catch((error: unknown) => error)) === expected,
     `${expression} is ${String(expected)}`
   )
-}
-
-/** While the page is reloaded, there is nothing to ask. */
-export function navigating(error: Error): undefined {
-  if (!/context|navigat/i.test(error.message)) throw error
 }
 
 export const styleOf = (selector: string, property = 'color') =>

@@ -8,8 +8,8 @@ import type { Middleware } from 'koa'
 import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
 import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { makeProject, makeSite, writeFiles, type Site } from '../support/site.ts'
-import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
+import { shows } from './page.ts'
 
 const ASSETS = 'apps/web/assets'
 const COMMENT = '<p id="comment">I sit on it every day.</p>'
@@ -71,17 +71,6 @@ async function open(t: ExecutionContext, mode: KoaAssetsOptions, hasHost: boolea
 }
 
 const CORS = { 'Access-Control-Allow-Origin': '*' }
-
-const shows = (page: Page, expression: string, expected: unknown) =>
-  until(
-    async () => (await page.evaluate(expression).catch(navigating)) === expected,
-    `${expression} is ${String(expected)}`
-  )
-
-/** While the page is reloaded, there is nothing to ask. */
-function navigating(error: Error): undefined {
-  if (!/context|navigated/i.test(error.message)) throw error
-}
 
 const text = (selector: string) => `document.querySelector('${selector}')?.textContent.trim()`
 
