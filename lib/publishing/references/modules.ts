@@ -78,10 +78,13 @@ function importReference(
   const [start, end] = d === STATIC ? [s - 1, e + 1] : [s, e]
   // Source maps are shifted within a line.
   if (/[\n\r]/.test(code.slice(start, end))) return undefined
-  const kind = d === STATIC ? 'import' : 'dynamic-import'
+  const kind = d === STATIC ? ('import' as const) : ('dynamic-import' as const)
   const type = a === -1 ? undefined : TYPE.exec(code.slice(a, se))?.groups?.['type']
-  if (RELATIVE.test(specifier)) return { ...makeReference(start, end, specifier, kind), type }
-  return { start, end, path: specifier, suffix: '', kind, type }
+  const attributesEnd = d === STATIC ? se : se - 1
+  const given = RELATIVE.test(specifier)
+    ? makeReference(start, end, specifier, kind)
+    : { start, end, path: specifier, suffix: '', kind }
+  return { ...given, type, attributesEnd: type === undefined ? undefined : attributesEnd }
 }
 
 const TYPE = /\btype["']?\s*:\s*(?<quote>["'])(?<type>\w+)\k<quote>/

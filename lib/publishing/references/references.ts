@@ -22,6 +22,8 @@ export interface Reference {
   /** Settings such as `paths` of tsconfig.json give it to a bare specifier. */
   readonly lead?: Lead | undefined
   readonly type?: string | undefined
+  /** The offset at which import attributes end that follow the reference. */
+  readonly attributesEnd?: number | undefined
 }
 
 type ReferenceKind = 'url' | 'string' | 'source-map' | 'constant' | ModuleKind
@@ -127,9 +129,15 @@ export function replaceReferences(text: string, references: readonly Reference[]
     if (url === undefined) return
     result += text.slice(at, reference.start) + writtenReference(reference, url)
     at = reference.end
+    if (reference.attributesEnd === undefined || !SCRIPT.test(url)) return
+    // A package's JSON is published as a script, which browsers do not take for JSON. Columns stay.
+    result += text.slice(at, reference.attributesEnd).replace(/\S/g, ' ')
+    at = reference.attributesEnd
   })
   return result + text.slice(at)
 }
+
+const SCRIPT = /\.m?js(?:$|\?)/
 
 export function writtenReference({ suffix, kind }: Reference, url: string): string {
   const hasTwoQueries = url.includes('?') && suffix.startsWith('?')

@@ -35,6 +35,11 @@ const IMPORTS = {
     write: name => `import ${name} from './list.json' with { type: 'json' }`,
     told: [1, 2]
   },
+  'an array later': {
+    write: name =>
+      `const ${name} = (await import('./list.json', { with: { type: 'json' } })).default`,
+    told: [1, 2]
+  },
   'JSON later': { write: name => `const ${name} = (await import('./data.json')).a`, told: 'json' },
   'required JSON': { write: name => `import ${name} from './one.cjs'`, told: [1, 2] },
   text: { write: name => `import ${name} from './a.txt'`, told: 'text' },
@@ -100,6 +105,13 @@ const TWINS: Plan = {
   bundle: true
 }
 
+/** What awaits stands alone, and imports the module that is made of JSON. */
+const APART: Plan = {
+  ...IN_STORE,
+  store: 'flat',
+  imports: ['none later', 'an array', 'an array later']
+}
+
 const OWN = ['Own', 'own']
 
 function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): string {
@@ -113,9 +125,11 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]))
   const app = [
     "import { told as kit } from 'kit'",
+    "import list from 'kit/list.json' with { type: 'json' }",
+    "import data from 'kit/data.json' with { type: 'json' }",
     ...(isPartNamed ? ["import { told as part } from 'part'", 'void part'] : []),
     ...OWN.map(name => `import { own as ${name} } from '@/${name}.ts'`),
-    `export const told = [kit, ${OWN.join(', ')}]`
+    `export const told = [kit, list, data, ${OWN.join(', ')}]`
   ]
   const source = Object.fromEntries(
     OWN.map(name => [`js/${name}.ts`, `export const own = '${name}'`])
@@ -124,7 +138,7 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
   writeFiles(top, {
     ...below(kit, {
       ...OWN_FILES,
-      'package.json': json('kit', { exports: { '.': `./${main}`, './own.js': './own.js' } }),
+      'package.json': json('kit', { exports: { '.': `./${main}`, './*': './*' } }),
       [main]: [...lines, `export const told = [${names.join(', ')}]`].join('\n'),
       'own.js': "export const told = 'own'"
     }),
@@ -161,10 +175,14 @@ test('model: what works in development works however it is joined, and the other
         t.regex(outcome.failed ?? '', /kit\/index\.[jt]s:? imports '[^']+', which is not/, where)
         continue
       }
-      t.deepEqual(outcome.told, [told, ...OWN], where)
+      t.deepEqual(outcome.told, [told, [1, 2], DATA, ...OWN], where)
       t.deepEqual(outcome.preloaded, outcome.loaded, where)
     }
   })
   const seed = Number(process.env['SEED'] ?? 1)
-  await fc.assert(property, { numRuns: cases(7, 150), seed, examples: [[IN_STORE], [TWINS]] })
+  await fc.assert(property, {
+    numRuns: cases(7, 150),
+    seed,
+    examples: [[IN_STORE], [TWINS], [APART]]
+  })
 })

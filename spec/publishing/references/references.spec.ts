@@ -243,11 +243,15 @@ const modulePieces = constantFrom(
   ...['/', '}', ')', '(', "with { type: 'json' }", 'é', '🎈', 'of /x/g', '\\']
 )
 
-/** What stands around the references. */
+/** What stands around the references, with spaces for their attributes, which no script has. */
 function between(code: string, references: readonly Reference[]): string {
   const starts = [...references.map(({ start }) => start), code.length]
-  const ends = [0, ...references.map(({ end }) => end)]
-  return starts.map((start, at) => code.slice(ends[at], start)).join('\0')
+  const after = [{ end: 0, attributesEnd: 0 }, ...references]
+  const parts = after.map(({ end, attributesEnd = end }, at) => {
+    const attributes = code.slice(end, attributesEnd).replace(/\S/g, ' ')
+    return attributes + code.slice(attributesEnd, starts[at])
+  })
+  return parts.join('\0')
 }
 
 test('replaced references of a module are found again, and nothing else has changed', async t => {

@@ -6,6 +6,7 @@ import { facadeOf } from '../common-js.ts'
 import {
   asUnusable,
   buildOptions,
+  DATA,
   ENTRY,
   FOLDER,
   Resolved,
@@ -109,7 +110,7 @@ async function buildAll({ rolldown }: Rolldown, wanted: Needed) {
       const used = new Set<string>()
       for (const name of reached) {
         const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
-        imports.forEach(each => used.add(each))
+        for (const each of imports) used.add(each)
         for (const each of [...imports, ...dynamicImports]) reached.add(each)
       }
       resolved.requireFound(specifier, used)
@@ -170,8 +171,9 @@ function facades(
           return { code: facade.code, moduleType: 'js' }
         }
         const from = JSON.stringify(file)
-        const named = exports.includes('default') ? `export { default } from ${from}\n` : ''
-        return { code: `${named}export * from ${from}`, moduleType: 'js' }
+        const hasDefault = exports.includes('default') || DATA.test(file)
+        const main = hasDefault ? `export { default } from ${from}\n` : ''
+        return { code: `${main}export * from ${from}`, moduleType: 'js' }
       }
     }
   }

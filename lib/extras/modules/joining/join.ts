@@ -7,7 +7,7 @@ import { pathFrom } from '../../../runtime/files/paths.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { decodeIfValid, encodePath } from '../../../runtime/urls/spelling.ts'
 import { facadeOf } from '../common-js.ts'
-import { importsIn, type Imported } from '../imports.ts'
+import { importsIn } from '../imports.ts'
 import {
   buildOptions,
   DATA,
@@ -42,14 +42,14 @@ export interface Made {
   readonly from: readonly [string, ...string[]]
 }
 
-/** Stands in front of the file of a CommonJS module that other files import. */
+/** Stands in front of the file of a CommonJS module that other files import; `.js` follows, for it is an ES module. */
 const FACADE = '\0facade:'
+const fileOf = (id: string) => (id.startsWith(FACADE) ? id.slice(FACADE.length, -'.js'.length) : id)
 
 /** Rolldown puts files here that are none of the app's modules. */
 const FOLDER = 'joined/'
 
 type PathOf = (id: string) => string | undefined
-type Specified = Pick<Imported, 'specifier'>
 
 /**
  * @returns also the paths of modules that are not in the files of their names, but must be
@@ -59,7 +59,7 @@ export async function join(rolldown: Rolldown, joining: Joining) {
   const { plan } = joining
   const { modules, apart, placed } = plan
   const byFile = new Map(Array.from(modules, ([path, { source }]) => [idOf(source.file), path]))
-  const pathOf: PathOf = id => byFile.get(id.replace(FACADE, ''))
+  const pathOf: PathOf = id => byFile.get(fileOf(id))
   try {
     const chunks = await chunksOf(rolldown, joining, pathOf)
     const moved = chunks.flatMap(({ fileName, moduleIds, facadeModuleId }) => {
@@ -75,7 +75,8 @@ export async function join(rolldown: Rolldown, joining: Joining) {
     for (const chunk of await chunksOf(rolldown, { ...joining, plan: alone }, pathOf)) {
       const file = madeOf(chunk, joining, pathOf)
       const { code = '', name = file.name } = (chunk.isEntry && modules.get(file.from[0])) || {}
-      made.push({ ...file, name, code: inOrder(file.code, importsIn(code), rolldown.parseAst) })
+      const written = importsIn(code).map(({ specifier }) => specifier)
+      made.push({ ...file, name, code: inOrder(file.code, written, rolldown.parseAst) })
     }
     return { made, moved }
   } catch (error) {
@@ -85,12 +86,10 @@ export async function join(rolldown: Rolldown, joining: Joining) {
 }
 
 /** Rolldown sorts what it leaves to be imported. Statements change places only with each other: source maps stay right. */
-function inOrder(code: string, written: readonly Specified[], parse: Rolldown['parseAst']) {
+function inOrder(code: string, written: readonly string[], parse: Rolldown['parseAst']) {
   const found = parse(code).body.flatMap(each => ('source' in each && each.source ? each : []))
-  const placeOf = ({ source }: (typeof found)[number]) => {
-    const at = written.findIndex(({ specifier }) => specifier === source?.value)
-    return at === -1 ? written.length : at
-  }
+  const places = [...written, ...found.map(({ source }) => source?.value)]
+  const placeOf = ({ source }: (typeof found)[number]) => places.indexOf(source?.value)
   const sorted = found.toSorted((one, other) => placeOf(one) - placeOf(other))
   const texts = sorted.map(({ start, end }) => code.slice(start, end))
   return found.reduceRight(
@@ -105,7 +104,8 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
   if (entries.length === 0) return []
   const inputs = entries.map(path => {
     const { name, source } = modules.get(path) as Script
-    return [name, (commonJs.has(path) ? FACADE : '') + idOf(source.file)]
+    const id = idOf(source.file)
+    return [name, commonJs.has(path) ? `${FACADE}${id}.js` : id]
   })
   /** Maps specifiers that lead nowhere to a file of a package that imports them. An unused one may be missing. */
   const lost = new Map<string, string>()
@@ -180,7 +180,7 @@ function modulesFrom(
       if (id.startsWith(EMPTY)) return NOTHING
       if (id.startsWith(FACADE)) {
         const names = namesFrom(pathOf(id) ?? '', modules.values())
-        const { code } = await facadeOf(this, id.slice(FACADE.length), names)
+        const { code } = await facadeOf(this, fileOf(id), names)
         return { code, moduleType: 'js' }
       }
       const script = modules.get(pathOf(id) ?? '')
