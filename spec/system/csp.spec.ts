@@ -7,6 +7,7 @@ import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
 import { open } from '../support/cached-site.ts'
 import { makeProject } from '../support/site.ts'
+import { until } from '../support/until.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { launch } from './chromium.ts'
 
@@ -58,7 +59,9 @@ for (const env of ['production', 'development']) {
     t.deepEqual(page.complaints, [])
     const attacked = await browser.open(`http://127.0.0.1:${site.port}/?attack`)
     t.is(await attacked.evaluate('typeof globalThis.attacked'), 'undefined')
-    t.true(attacked.complaints.some(each => each.includes('Content Security Policy')))
+    const isRefused = () =>
+      attacked.complaints.some(each => each.includes('Content Security Policy'))
+    await until(isRefused, 'Chromium says that it refused the script')
     if (!isProduction) return
     // Without integrity, Integrity-Policy refuses a script that the other policy allows.
     const loads = `new Promise(done => {

@@ -3,6 +3,7 @@ import { test } from '../support/test.ts'
 import { listOf } from '../extras/inspector/inspected.ts'
 import { makeSite, type Files } from '../support/site.ts'
 import { launch, type Page } from './chromium.ts'
+import { shows } from './page.ts'
 
 const FILES: Files = {
   'css/app.css.scss': "@use 'colors';\n.a { background: url('logo.svg') }",
@@ -94,7 +95,7 @@ test('the keyboard leads to the content, through a filter, to an asset', async t
   t.is(await focused(), 'Skip to the content')
   t.true(await page.evaluate('document.activeElement.getBoundingClientRect().left >= 0'))
   await press('Enter')
-  t.is(await page.evaluate('location.hash'), '#main')
+  await shows(page, 'location.hash', '#main')
   const seen: string[] = []
   for (let at = 0; at < 40 && !seen.includes('/assets/app.css'); at++) {
     await press('Tab')

@@ -323,6 +323,7 @@ testInEach('a server that is killed and started again reloads the page once', as
   writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(4, 5, 6) }' })
   await shows(page, styleOf('body'), 'rgb(4, 5, 6)')
   t.true(await page.evaluate('globalThis.isSamePage'), 'no other reload')
+  await until(() => pages > 0, 'the other process tells of the page')
   t.is(pages, 1)
 })
 
