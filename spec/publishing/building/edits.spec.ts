@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, readonly [string, string, (n: number) => st
 }
 
 for (const [what, [file, name, text]] of Object.entries(KINDS)) {
-  test.serial(`${what}, edited before every request: always the newest bytes`, async t => {
+  test(`${what}, edited before every request: always the newest bytes`, async t => {
     t.timeout(60_000)
     const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
     const path = join(root, 'apps/web/assets', file)
