@@ -10,7 +10,7 @@ import { cases } from '../support/soak.ts'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { startVite } from '../support/vite-server.ts'
 
-const [BATCHES, TREES] = [cases(10, 50), 40]
+const [BATCHES, TREES] = [cases(4, 50), 40]
 const FOLDER = 'apps/web/assets/javascripts'
 const ENDINGS = ['.ts', '.tsx', '.js', '.jsx', '.mjs']
 const PLACES = ['a', 'lib', 'a/index', 'lib/index', 'x/a', 'x/a/index', 'y/a', 'y/lib/index']
