@@ -33,7 +33,6 @@ const KINDS = [
     isShared: true,
     front: files
   },
-  { which: 'that share nothing', where: 'behind nginx', isShared: false, front: nginx },
   { which: 'that share nothing', where: 'behind Varnish', isShared: false, front: varnish }
 ] as const
 
