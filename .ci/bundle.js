@@ -1,13 +1,13 @@
-// Builds dist from lib: a readable chunk for each room or part of one, as ES modules and, in dist/cjs, as CommonJS;
-// and from what tsc wrote, the types with their docstrings.
+// Builds dist from lib: a readable chunk for each room or part of one, as CommonJS; and from what tsc wrote, the types
+// with their docstrings.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { format } from 'oxfmt'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { toCommonJs } from './commonjs.js'
 
-// It has no CommonJS of its own, which Jest needs.
+// It is published as ES modules alone, which Jest cannot load.
 const BUNDLED = '@csstools/css-tokenizer'
 const isPackage = id => !/^[./]/.test(id)
 
@@ -26,17 +26,22 @@ const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite'].filter(name =>
 const entries = (names, folder, extension) =>
   Object.fromEntries(names.map(name => [name, `./${folder}/${PLACES[name] ?? name}${extension}`]))
 
-/** Resolves to the files that it has written: names, and their text. */
-async function bundle(input, { dir = 'dist', ...output }) {
+/** Resolves to names and texts of files in dist. */
+async function bundle(input, output) {
   const build = await rolldown({ platform: 'node', external: isPackage, ...input })
-  const { output: files } = await build.generate({ dir, format: 'es', ...output })
+  const { output: files } = await build.generate({ dir: 'dist', format: 'es', ...output })
   await build.close()
-  const chunks = withoutDoors(files)
-  for (const chunk of chunks.filter(({ fileName }) => fileName.endsWith('.js'))) {
-    chunk.code = inLatin1(output.minify ? chunk.code : await formatted(chunk))
+  const textOf = async chunk => {
+    if (!chunk.fileName.endsWith('.js')) return chunk.code
+    return inLatin1(output.minify ? chunk.code : await formatted(chunk))
   }
-  for (const { fileName, code } of chunks) write(join(dir, fileName), code)
-  return chunks
+  return Promise.all(
+    files.map(async chunk => ({
+      fileName: chunk.fileName,
+      imports: chunk.imports,
+      code: await textOf(chunk)
+    }))
+  )
 }
 
 /** Shorter than what rolldown writes, and easier to read: mostly, a statement is a line. */
@@ -57,34 +62,6 @@ const FORMAT = {
   printWidth: 320
 }
 
-/**
- * Without the chunks that only hand on what another one exports under the same names: `import()` takes that one, unless
- * all of its exports are handed on (`() => import('./additions.js')`), which would then have more of them.
- */
-function withoutDoors(files) {
-  const rooms = new Map()
-  const wholes = new Set()
-  for (const { code } of files)
-    for (const [, name] of String(code).matchAll(
-      /(?<!await )\bimport\("\.\/(?:chunks\/)?([\w-]+\.js)"\)/g
-    ))
-      wholes.add(`chunks/${name}`)
-  for (const { fileName, code } of files) {
-    const [, room] = /^export \{ [\w, ]+ \} from "\.\/([\w-]+\.js)";\s*$/.exec(code) ?? []
-    const isDoor = room !== undefined && fileName.startsWith('chunks/') && !code.includes(' as ')
-    if (isDoor && !wholes.has(fileName)) rooms.set(fileName, `chunks/${room}`)
-  }
-  const led = fileName => rooms.get(fileName) ?? fileName
-  const imported = /(?<=\b(?:import\(|from )"\.\/(?:chunks\/)?)[\w-]+\.js(?=")/g
-  const inRooms = code => code.replace(imported, name => basename(led(`chunks/${name}`)))
-  return files
-    .filter(({ fileName }) => !rooms.has(fileName))
-    .map(({ fileName, code, imports = [], dynamicImports = [] }) => {
-      const needs = [...imports, ...dynamicImports].map(led)
-      return { fileName, code: inRooms(code), imports, needs }
-    })
-}
-
 /** V8 keeps the text of a module, in two bytes for each character if one of them needs these. */
 function inLatin1(code) {
   return code.replace(
@@ -93,9 +70,10 @@ function inLatin1(code) {
   )
 }
 
-function write(file, text) {
+function write({ fileName, code }) {
+  const file = join('dist', fileName)
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
+  writeFileSync(file, code)
 }
 
 /** `files` for lib/files/…; `files-later` for the part of a room that no server loads when it starts. */
@@ -119,9 +97,8 @@ function reachedFrom(files, graph) {
 const isOurs = id => id.includes('/lib/')
 
 /**
- * `serving-koa` for lib/runtime/serving/respond.ts and what is beside it, `http` for lib/http/…, `shared` for the small files beside the entry
- * points. npm packs files of one name beside each other, where gzip writes the second as a copy of the first as
- * long as they have less than 32 kB: rooms with more are split into their parts.
+ * `serving-koa` for lib/runtime/serving/respond.ts and what is beside it, `http` for lib/runtime/http/…, `shared` for the
+ * small files beside the entry points.
  */
 function partOf(id) {
   const [, path] = id.split('/lib/')
@@ -182,19 +159,6 @@ function checkOrder(chunks) {
   for (const name of imports.keys()) walk(name, [])
 }
 
-/** What the command alone needs is no CommonJS: Node runs it as ES modules. */
-function neededBesideCommands() {
-  const chunks = new Map(modules.map(chunk => [chunk.fileName, chunk]))
-  const started = [...chunks.keys()].filter(name => name === 'chunks/build-main.js')
-  const needed = new Set([...TYPED.map(name => `${name}.js`), ...started])
-  for (const fileName of needed) {
-    for (const to of chunks.get(fileName).needs) {
-      if (chunks.has(to) && !/\bcli\.js$/.test(to)) needed.add(to)
-    }
-  }
-  return ({ fileName }) => needed.has(fileName)
-}
-
 // What is in no room: the entry points.
 const ENTRIES = new Set([...[...TYPED, 'cli'].map(name => `${PLACES[name] ?? name}.ts`), BUILD])
 
@@ -221,16 +185,15 @@ const modules = await bundle(
   }
 )
 checkOrder(modules)
-for (const { fileName, code } of modules.filter(neededBesideCommands())) {
-  const text = toCommonJs(code).replace(`'${BUNDLED}'`, "'./css-tokenizer.js'")
-  write(join('dist/cjs', fileName), text)
+for (const { fileName, code } of modules) {
+  write({ fileName, code: toCommonJs(code).replace(`'${BUNDLED}'`, "'./css-tokenizer.js'") })
 }
 const [copyright] =
   /Copyright.*/.exec(readFileSync(`node_modules/${BUNDLED}/LICENSE.md`, 'utf8')) ?? []
 const [used] = modules.flatMap(
   ({ code }) => code.match(new RegExp(`\\{ [^}]+ \\} from '${BUNDLED}'`, 'g')) ?? []
 )
-await bundle(
+const tokenizer = await bundle(
   {
     input: 'used',
     external: [],
@@ -243,43 +206,38 @@ await bundle(
     ]
   },
   {
-    dir: 'dist/cjs/chunks',
     format: 'cjs',
     // As its authors publish it.
     minify: true,
-    entryFileNames: 'css-tokenizer.js',
+    entryFileNames: 'chunks/css-tokenizer.js',
     banner: `/* ${BUNDLED}, under the MIT licence. ${copyright} */`
   }
 )
-write('dist/cjs/package.json', '{ "type": "commonjs" }\n')
+tokenizer.forEach(write)
+write({ fileName: 'package.json', code: '{ "type": "commonjs" }\n' })
 // What the makers of helpers take is ours: users see what they return.
 const withoutParameters = {
   name: 'without-parameters',
   transform: code =>
     code.replace(/^((?:export )?declare function \w+Helpers)\(.*?\): \{$/gms, '$1(): {')
 }
-// The types of both are those of CommonJS, which TypeScript lets an ES module import; not the other way round.
 const types = await bundle(
   {
     input: entries(TYPED, '.types', '.d.ts'),
     plugins: [withoutParameters, dts({ dtsInput: true })]
   },
-  { dir: 'dist/cjs', chunkFileNames: 'chunks/[name].d.ts', minifyInternalExports: false }
+  { chunkFileNames: 'chunks/[name].d.ts', minifyInternalExports: false }
 )
 // Vite is an ES module, whose types CommonJS has to ask for.
 for (const { fileName, code } of types) {
   const asked = "import type { $1 } from 'vite' with { 'resolution-mode': 'import' };"
-  write(join('dist/cjs', fileName), code.replace(/^import { (.*) } from "vite";/m, asked))
+  write({ fileName, code: code.replace(/^import { (.*) } from "vite";/m, asked) })
 }
-for (const name of TYPED) write(`dist/${name}.d.ts`, `export * from './cjs/${name}.js'\n`)
 // Scripts for browsers, which are read from beside the chunk that serves them.
-for (const dir of existsSync(CLIENT) ? ['dist', 'dist/cjs'] : []) {
-  await bundle(
-    {
-      input: CLIENT,
-      platform: 'browser',
-      transform: { target: 'es2020' }
-    },
-    { dir, preserveModules: true, entryFileNames: 'chunks/client/[name].js', minify: true }
+if (existsSync(CLIENT)) {
+  const scripts = await bundle(
+    { input: CLIENT, platform: 'browser', transform: { target: 'es2020' } },
+    { preserveModules: true, entryFileNames: 'chunks/client/[name].js', minify: true }
   )
+  scripts.forEach(write)
 }

@@ -1,4 +1,4 @@
-// An ES module of dist as CommonJS: the same lines, but for its imports and exports.
+// An ES module as CommonJS: the same lines, but for its imports and exports.
 import { parseAst } from 'rolldown/parseAst'
 
 /**
@@ -19,7 +19,7 @@ export function toCommonJs(code) {
   const edited = edits
     .toSorted((one, other) => other.start - one.start)
     .reduce((rest, { start, end, text }) => rest.slice(0, start) + text + rest.slice(end), code)
-  return `'use strict'\n${edited}`
+  return edited.replace(/^(?:#!.*\n)?/, start => `${start}'use strict'\n`)
 }
 
 const META = {
@@ -44,10 +44,13 @@ const WRITERS = {
     return `const all = require(${source.raw})\nmodule.exports = { ${members.join(', ')} }`
   },
   // Of a package it has what Node gives: its names, and all as the default.
-  ImportExpression: ({ source }) =>
-    source.value.startsWith('.')
+  // Jest has no import(). A file of the application may be an ES module that waits, which `require` refuses.
+  ImportExpression: ({ source }) => {
+    if (source.type !== 'Literal') return undefined
+    return source.value.startsWith('.')
       ? `Promise.resolve().then(() => require(${source.raw}))`
-      : `Promise.resolve().then(() => require(${source.raw})).then(all => ({ ...all, default: all }))`,
+      : `Promise.resolve().then(() => require(${source.raw})).then(all => ({ ...all, default: all }))`
+  },
   MemberExpression: ({ object, property }) =>
     object.type === 'MetaProperty' ? META[property.name] : undefined,
   ExportAllDeclaration: unknown,

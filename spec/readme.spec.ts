@@ -134,14 +134,13 @@ soakTest('the package has less than 375 kB, and every file that its pages link t
 })
 
 soakTest('the package has no sources, and its code keeps names, lines and docstrings', async t => {
-  const built =
-    /^dist\/(?:cjs\/)?(?:chunks\/(?:client\/)?)?[\w-]+(?:\.js|\.d\.ts|(?<=cjs\/package)\.json)$/
+  const built = /^dist\/(?:chunks\/(?:client\/)?)?[\w-]+(?:\.js|\.d\.ts|(?<=dist\/package)\.json)$/
   const code = (await pack()).paths.filter(path => path.startsWith('dist/'))
   const strange = code.filter(path => !built.test(path))
   t.deepEqual(strange, [])
   const chunk = (name: string) => readFileSync(`dist/chunks/${name}.js`, 'utf8')
   t.regex(chunk('http'), /\nfunction evaluatePreconditions\(/)
-  const types = readFileSync('dist/cjs/chunks/koa-assets.d.ts', 'utf8')
+  const types = readFileSync('dist/chunks/koa-assets.d.ts', 'utf8')
   t.true(types.includes('/** The URL prefix of assets, which is also their folder in `public`. '))
   t.notRegex(chunk('serving'), /^.{1000}/m)
 })
@@ -153,6 +152,6 @@ test('an error at start is printed with its class, the names of functions, and n
   const failed = run(process.execPath, ['--input-type=module', '--eval', start], { cwd: root })
   const printed = String((await t.throwsAsync<ExecFileException>(failed))?.stderr)
   t.regex(printed, /^AssetError: there is no manifest /m)
-  t.regex(printed, /^\s+at koaAssets \(.*dist\/chunks\/koa-assets\.js:\d+:\d+\)$/m)
+  t.regex(printed, /^\s+at koaAssets \(.*dist\/koa-assets\.js:\d+:\d+\)$/m)
   t.true(printed.length < 3000, printed)
 })

@@ -235,7 +235,7 @@ export function isUntouched(ctx: Context): boolean {
   return ctx.body == null && !isStatusSet(ctx)
 }
 
-// ES modules and CommonJS of a release share the symbol, because a process may load both.
+// Two copies of a release in one process share the symbol: packages may each have brought one.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
 /** Middleware in front finds this as its own `ctx.cacheControl`, as koa-cache-control has its directives there. */
 const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')

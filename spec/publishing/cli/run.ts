@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type { ExecutionContext } from '../../support/test.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- its process starts where it was loaded: not in a directory of a spec
 import 'esbuild'
+import type * as Cli from '../../../lib/cli.ts'
 import { parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import { UsageError } from '../../../lib/publishing/cli/command.ts'
 import { placed } from '../../support/fingerprinted.ts'
@@ -84,7 +85,8 @@ async function runHere(
   stderr.write = text => Boolean((written.stderr += String(text)))
   process.chdir(cwd)
   try {
-    await import(`${pathToFileURL(CLI).href}?run=${(count += 1)}`)
+    const url = `${pathToFileURL(CLI).href}?run=${(count += 1)}`
+    await ((await import(url)) as typeof Cli).done
     return asElsewhere({ status: Number(process.exitCode), ...written })
   } finally {
     process.chdir(cwdBefore)
