@@ -1,6 +1,6 @@
 // The pages to look things up: their tables name what there is, with type, unit and default, and nothing else.
 // And the documentation as a whole: every page is found, every link leads somewhere, every code block is run.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from '../support/test.ts'
 import Router from '@koa/router'
@@ -341,9 +341,11 @@ test('docs/README.md links to every page, and README to docs/README.md', t => {
   t.true(linksOf('README.md').includes('docs/README.md'))
 })
 
-test('the pages have 27,000 words at most', t => {
+test('the pages have 26,000 words at most, and the decisions 70 kB', t => {
   const { length } = GUIDES.flatMap(path => read(path).match(/\S+/g) ?? [])
-  t.true(length > 10_000 && length <= 27_000, String(length))
+  t.true(length > 10_000 && length <= 26_000, String(length))
+  const decisions = statSync('docs/decisions.md').size
+  t.true(decisions <= 70_000, String(decisions))
 })
 
 test('every page says in its first sentence whom it is for', t => {
