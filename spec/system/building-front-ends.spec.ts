@@ -291,20 +291,6 @@ for (const [bundler, load] of Object.entries({
   })
 }
 
-test.serial('several entries: what both import is written once', async t => {
-  const root = makeApp(t)
-  configure(
-    root,
-    "input: 'src/main.jsx'",
-    "input: ['src/main.jsx', 'src/chart.jsx', 'src/main.css']"
-  )
-  await buildWithVite(root)
-  const { tags } = await tagsOf(t, { root, mounts: VITE_MOUNTS }, 'src/main.jsx', 'src/chart.jsx')
-  t.is(new Set(tags).size, tags.length)
-  t.is(tags.filter(tag => tag.includes('modulepreload')).length, 1)
-  t.deepEqual((await tagsOf(t, { root, mounts: VITE_MOUNTS }, 'src/main.css')).tags, [STYLESHEET])
-})
-
 test.serial(
   'a legacy build: a module for new browsers, polyfills and a script for old ones',
   async t => {
