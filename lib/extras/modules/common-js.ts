@@ -24,7 +24,7 @@ async function commonJsNames(context: PluginContext, file: string): Promise<stri
     const { exports, reexports } = found(parse, String((await readSnapshot(each))?.bytes ?? ''))
     for (const name of exports) if (!NOT_NAMED.has(name)) names.add(name)
     for (const specifier of reexports) {
-      const to = await context.resolve(specifier, each)
+      const to = await context.resolve(specifier, each, { kind: 'require-call' })
       if (to && !to.external) files.add(to.id)
     }
   }

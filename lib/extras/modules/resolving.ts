@@ -1,7 +1,7 @@
 // Tells Rolldown where the imports of packages lead.
 import { isBuiltin } from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
-import type { Plugin, PluginContext } from 'rolldown'
+import type { ImportKind, Plugin, PluginContext } from 'rolldown'
 import { errorCode } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
@@ -134,11 +134,13 @@ export function lostReason(specifier: string): string {
   return `imports '${specifier}', which is not installed: run npm install ${name}, or ${other}`
 }
 
+type Asked = readonly [specifier: string, importer: string, kind: ImportKind]
+
 /** A package in a store outside of the project gets what the project has where it finds nothing above itself. */
-export async function findIn(build: PluginContext, root: string, specifier: string, from: string) {
-  const found = await build.resolve(specifier, from, { skipSelf: true })
-  if (found || !isPackage(specifier)) return found
-  return build.resolve(specifier, join(root, 'index.js'), { skipSelf: true })
+export async function findIn(build: PluginContext, root: string, ...[name, from, kind]: Asked) {
+  const found = await build.resolve(name, from, { skipSelf: true, kind })
+  if (found || !isPackage(name)) return found
+  return build.resolve(name, join(root, 'index.js'), { skipSelf: true, kind })
 }
 
 export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): Plugin {
@@ -167,7 +169,7 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
         return null
       if (isMapped.has(specifier) || ELSEWHERE.test(specifier))
         return { id: specifier, external: 'absolute' }
-      const found = await findIn(this, root, specifier, importer)
+      const found = await findIn(this, root, specifier, importer, kind)
       const isFile = found && !found.external && isAbsolute(found.id)
       if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
       if (!isFile && found && !found.external) return found
@@ -184,9 +186,7 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
       files.set(resolved.nameOf(found.id), found.id)
       return { id: `${PLACEHOLDER}${resolved.nameOf(found.id)}`, external: 'absolute' }
     },
-    load(id) {
-      return id.startsWith(EMPTY) ? NOTHING : null
-    }
+    load: id => (id.startsWith(EMPTY) ? NOTHING : null)
   }
 }
 

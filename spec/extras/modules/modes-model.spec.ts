@@ -22,6 +22,9 @@ const OWN_FILES: Files = {
   'a.txt': 'text',
   'typed.mts': 'enum Size { Small = 3 }\nexport const told: number = Size.Small',
   'one.cjs': "module.exports = require('./list.json')",
+  'asks.cjs': "exports.told = require('kit/two').told",
+  'two.cjs': "exports.told = 'required'",
+  'two.js': "export const told = 'imported'",
   'Lib.js': "export const told = 'Lib'",
   'lib.js': "export const told = 'lib'",
   'mapped.js':
@@ -51,6 +54,14 @@ const IMPORTS = {
     told: 'mapped'
   },
   itself: { write: name => `import { told as ${name} } from 'kit/own.js'`, told: 'own' },
+  'what is for import': {
+    write: name => `import { told as ${name} } from 'kit/two'`,
+    told: 'imported'
+  },
+  'what is for require': {
+    write: name => `import { told as ${name} } from './asks.cjs'`,
+    told: 'required'
+  },
   'another package': { write: name => `import { told as ${name} } from 'part'`, told: 'part' },
   'none later': { write: name => `const ${name} = await import('gone').catch(() => 0)`, told: 0 },
   'no package': { write: name => `import ${name} from 'gone'` },
@@ -90,7 +101,7 @@ type Plan = typeof aPlan extends fc.Arbitrary<infer T> ? T : never
 /** As htm has its module for Preact in the global store of pnpm. */
 const IN_STORE: Plan = {
   store: 'a store without it',
-  imports: ['another package', 'itself'],
+  imports: ['another package', 'itself', 'what is for import', 'what is for require'],
   isTyped: false,
   missing: 'error',
   bundle: 'packages',
@@ -138,7 +149,13 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
   writeFiles(top, {
     ...below(kit, {
       ...OWN_FILES,
-      'package.json': json('kit', { exports: { '.': `./${main}`, './*': './*' } }),
+      'package.json': json('kit', {
+        exports: {
+          '.': `./${main}`,
+          './*': './*',
+          './two': { require: './two.cjs', import: './two.js' }
+        }
+      }),
       [main]: [...lines, `export const told = [${names.join(', ')}]`].join('\n'),
       'own.js': "export const told = 'own'"
     }),

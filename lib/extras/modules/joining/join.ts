@@ -168,7 +168,7 @@ function modulesFrom(
         if (isPlainSheet(specifier, from?.code)) lost.set(specifier, importer)
         return elsewhere(specifier)
       }
-      const found = await findIn(this, root, specifier, importer)
+      const found = await findIn(this, root, specifier, importer, kind)
       const to = pathOf(found?.id ?? '')
       if (to !== undefined && apart.has(to)) return elsewhere(encodePath(to))
       if (found && !isSheet(found.id)) return found
