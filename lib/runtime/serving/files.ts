@@ -30,8 +30,7 @@ import {
   readVariant,
   Variant,
   withDigest,
-  type Bytes,
-  type Copies
+  type Bytes
 } from './variant.ts'
 
 /** The names of a directory with more are not remembered. */
@@ -138,7 +137,8 @@ export class ServedFiles {
     if (known.copiesTrustedUntil <= now && this.#mayHaveCopies(wanted)) {
       known.copiesTrustedUntil = now + this.#copiesTrust
       const names = await namesAround(this.#file(wanted.path), this.#copiesTrust, stamp)
-      if (!isDeepStrictEqual(known.copies, await this.#copiesBeside(wanted, names))) return false
+      const copies = await findCopies(this.#file(wanted.path), this.#codingsBeside(wanted, names))
+      if (!isDeepStrictEqual(known.copies, copies)) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
     return true
@@ -176,9 +176,12 @@ export class ServedFiles {
     const { place } = directory
     const read = await readVariant('identity', opened, max)
     const names = await namesAround(read.file, this.#copiesTrust, read.stamp)
-    const copies = await this.#copiesBeside(wanted, names)
+    const codings = this.#codingsBeside(wanted, names)
     const fingerprint = directory.fingerprintOf?.(wanted)
-    const identity = fingerprint || copies.size > 0 ? await withDigest(read, opened) : read
+    // To digest a big file for copies that are not there would take long.
+    const hasCopies = async () => (await findCopies(read.file, codings)).size > 0
+    const needsDigest = fingerprint || (read.digest === undefined && (await hasCopies()))
+    const identity = needsDigest ? await withDigest(read, opened) : read
     const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
     const isDoubtful = fingerprint && !isVerified
     if (isDoubtful && !(await directory.isOrdinary?.(wanted, fingerprint.name))) return undefined
@@ -186,7 +189,7 @@ export class ServedFiles {
     const at = { opened, place, path: wanted.path, plain: fingerprint?.name, names }
     const { around } = own
     const sent = around && (await this.#sender?.of(identity, { ...at, around }))
-    const others = await readCopies(place, identity, copies, max)
+    const { copies, others } = await readCopies(place, identity, codings, max)
     const selecting = [others.length > 0 ? 'Accept-Encoding' : [], sent?.vary ?? []].flat()
     const vary = [...new Set(selecting)].join(', ') || undefined
     const fields = { ...own, ofDeltas: sent?.ofDeltas, vary }
@@ -250,12 +253,11 @@ export class ServedFiles {
     return !this.directory.isPublishedOnRequest?.(wanted)
   }
 
-  /** Finds the copies beside a file: those among the names there or, where these are not known, any. */
-  #copiesBeside(wanted: Wanted, names: FolderNames | undefined): Promise<Copies> {
+  /** A copy may be beside a file if it is among the names there, or these are not known. */
+  #codingsBeside(wanted: Wanted, names: FolderNames | undefined): readonly Coding[] {
     const name = composed(basename(wanted.path))
     const mayBe = ({ extension }: Coding) => names?.has(name + extension) ?? true
-    const codings = this.#mayHaveCopies(wanted) ? CODINGS.filter(mayBe) : []
-    return findCopies(this.#file(wanted.path), codings)
+    return this.#mayHaveCopies(wanted) ? CODINGS.filter(mayBe) : []
   }
 
   get #isTopKnown(): boolean {

@@ -210,13 +210,16 @@ export async function findCopies(file: string, codings: readonly Coding[]): Prom
 export async function readCopies(
   place: Boundary,
   { file: original, digest, size }: Bytes,
-  copies: Copies,
+  codings: readonly Coding[],
   maxBytes: number
-): Promise<Bytes[]> {
-  if (digest === undefined) return []
-  const read = Array.from(copies.keys(), async coding => {
+) {
+  const copies = new Map<Coding, Stamp>()
+  if (digest === undefined) return { copies, others: [] }
+  const read = codings.map(async coding => {
     const file = original + coding.extension
     const copy = withFile(file, async opened => {
+      if (opened.stats.size === 0n) return undefined
+      copies.set(coding, stampOf(opened.stats))
       if (!(await isInPlace(place)(opened))) return undefined
       const bytes = await readVariant(coding.name, opened, maxBytes)
       const compared = bytes.body ?? (() => streamOf(opened))
@@ -224,7 +227,7 @@ export async function readCopies(
     })
     return (await ifReadable(file, copy)) ?? []
   })
-  return (await Promise.all(read)).flat()
+  return { copies, others: (await Promise.all(read)).flat() }
 }
 
 // The ETag of a file that stays on disk is made of its bytes, size and mtime: it is the same on every replica.
