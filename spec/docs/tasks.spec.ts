@@ -4,6 +4,7 @@ import { test } from '../support/test.ts'
 import { withDigest } from '../support/digest.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { soakTest } from '../support/soak.ts'
+import { until } from '../support/until.ts'
 
 const serverOf = (options: object) => `import Koa from 'koa'
   import { koaAssets } from 'koa-fresh-assets'
@@ -36,7 +37,10 @@ soakTest('explain, curl and the list of compiles tell what the page says', async
   t.is(font.headers['access-control-allow-origin'], headers.origin)
   site.write({ 'assets/app.css.scss': 'p { color: green }' })
   t.regex((await site.ask('/assets/app.css')).text, /green/)
-  t.regex(site.said(), /app\.css\.scss in \d+ ms/)
+  await until(
+    () => /app\.css\.scss in \d+ ms/.test(site.said()),
+    'the server says what it compiled'
+  )
 })
 
 soakTest('explain says whether the import map has a bare specifier', async t => {
