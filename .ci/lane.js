@@ -38,7 +38,7 @@ const LANES = {
   },
   user: {
     about:
-      'npm test as an ordinary user, in a copy of the tree: root becomes nobody (-- all: npm run test:all)',
+      'npm test as an ordinary user: root becomes nobody, in a copy of the tree (-- all: npm run test:all)',
     runs: ['node .ci/ordinary-user.js']
   },
   matrix: {

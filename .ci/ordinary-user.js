@@ -1,4 +1,4 @@
-// npm run lane user [-- all]: npm test as an ordinary user, in a copy of the tree, which root gives to `nobody`.
+// npm run lane user [-- all]: npm test as an ordinary user. Root has a copy of the tree for that, which belongs to `nobody`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,29 +8,35 @@ const NOBODY = '65534'
 /** What it needs not, or writes itself. */
 const LEFT = ['node_modules', 'coverage', 'dist', '.spec', '.types', '.windows']
 
-/** In a copy of the tree, so that nothing is rebuilt which others read. */
-function testInCopy() {
-  const isRoot = process.getuid?.() === 0
+/** npm test in a folder, with the words that are given. */
+function test(cwd, command = [], env = {}) {
+  const [name, ...words] = [...command, 'npm', 'test', '--', ...process.argv.slice(2)]
+  const { status } = spawnSync(name, words, {
+    cwd,
+    stdio: 'inherit',
+    env: { ...process.env, ...env }
+  })
+  return status === 0
+}
+
+function testAsNobody() {
   const top = mkdtempSync(join(tmpdir(), 'nobody-'))
   chmodSync(top, 0o755)
   const [tree, home] = ['tree', 'home'].map(name => join(top, name))
   try {
     for (const folder of [tree, home]) mkdirSync(folder)
-    const excluded = LEFT.flatMap(name => ['--exclude', `./${name}`, '--exclude', `*/${name}`])
+    const excluded = LEFT.flatMap(name => [`--exclude='./${name}'`, `--exclude='*/${name}'`])
     const copy = `tar cf - ${excluded.join(' ')} . | tar xf - -C '${tree}'`
     execFileSync('sh', ['-euc', copy])
-    if (isRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, top])
+    execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, top])
     // By links to the files, which stay root's: nobody writes to them.
     execFileSync('cp', ['-al', resolve('node_modules'), tree])
-    if (isRoot) execFileSync('chown', [NOBODY, join(tree, 'node_modules')])
-    const become = `setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups`.split(' ')
-    const test = ['npm', 'test', '--', ...process.argv.slice(2)]
-    const [command, ...words] = isRoot ? [...become, ...test] : test
-    const env = { ...process.env, HOME: home, npm_config_cache: join(home, '.npm') }
-    return spawnSync(command, words, { cwd: tree, stdio: 'inherit', env }).status === 0
+    execFileSync('chown', [NOBODY, join(tree, 'node_modules')])
+    const become = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups']
+    return test(tree, become, { HOME: home, npm_config_cache: join(home, '.npm') })
   } finally {
     rmSync(top, { recursive: true, force: true })
   }
 }
 
-process.exitCode = testInCopy() ? 0 : 1
+process.exitCode = (process.getuid?.() === 0 ? testAsNobody() : test('.')) ? 0 : 1
