@@ -2,7 +2,7 @@
 import { test, type ExecutionContext } from '../support/test.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
@@ -60,13 +60,11 @@ const UNBUNDLED = "  cacheDir: '.cache',\n  optimizeDeps: { noDiscovery: true }"
 function makeApp(t: ExecutionContext): string {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...SOURCES })
   linkPackages(root)
-  const plugin = pathToFileURL(resolve('dist/vite.js')).href
   const library = pathToFileURL(moduleFile('lib/index.ts')).href
   for (const [name, text] of programs) {
     const runnable = text
       .replace("'koa-fresh-assets'", `'${library}'`)
       .replace(/^(app|server)\.listen\(3000\)/m, 'export { app }')
-      .replace("'koa-fresh-assets/vite'", `'${plugin}'`)
       .replace('dev = await vite', 'dev = app.context.vite = await vite')
       .replace('  plugins: [react', `${UNBUNDLED},\n  plugins: [react`)
       .replace('ws: { server }', 'ws: { server: (app.context.server = server) }')
@@ -341,9 +339,7 @@ test.serial('a single-page application: its page for navigations, 404 for files'
 
 test.serial('the script deploys builds, each with the files of those before it', async t => {
   const site = makeExample(t, SOURCES)
-  const plugin = pathToFileURL(resolve('dist/vite.js')).href
-  const config = programs.get('vite.config.js')?.replace("'koa-fresh-assets/vite'", `'${plugin}'`)
-  site.write({ 'vite.config.js': config ?? '' })
+  site.write({ 'vite.config.js': programs.get('vite.config.js') ?? '' })
   await site.follow(deploy)
   // A directory at first, and a link that a run which was ended has left.
   site.write({ 'dist/.vite/dev-server.json': '{}', 'builds/1/left.txt': '' })

@@ -1,6 +1,4 @@
 // Four front ends, as their developers set them up: sources, configuration, and what a page then shows.
-import { pathToFileURL } from 'node:url'
-import { resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import ejs from 'ejs'
 import type { Context } from 'koa'
@@ -37,8 +35,6 @@ export interface FrontEnd {
 export const STATE = `(app => app && app.textContent.replaceAll(/\\s+/g, ' ').trim() + ' ' + getComputedStyle(app).color)
   (document.querySelector('#app'))`
 
-const PLUGIN = pathToFileURL(resolve('dist/vite.js')).href
-
 interface ViteOptions {
   readonly imports?: string
   readonly plugins?: string
@@ -48,7 +44,7 @@ interface ViteOptions {
 
 export function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOptions): Files {
   const own = `freshAssets({ mount: '/admin', input: ${JSON.stringify(input)} })`
-  const text = `import { freshAssets } from '${PLUGIN}'
+  const text = `import { freshAssets } from 'koa-fresh-assets/vite'
     ${imports}
     export default ({ command }) => ({ cacheDir: '.vite', plugins: [${plugins} ${own}], ${more} })`
   return { 'vite.config.js': text }

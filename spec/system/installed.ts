@@ -6,7 +6,11 @@ import { promisify } from 'node:util'
 
 const FOLDERS = ['spec/system/node_modules', 'node_modules'].map(path => resolve(path))
 
+/** Ours is linked as it was built. */
+const OURS = 'koa-fresh-assets'
+
 export function folderOf(name: string): string {
+  if (name === OURS) return resolve('.')
   const found = FOLDERS.map(folder => join(folder, name)).find(folder => existsSync(folder))
   if (found === undefined)
     throw new Error(`${name} is not installed: npm run lane system installs it`)
@@ -23,6 +27,7 @@ export function linkPackages(root: string, names = allNames()): void {
 }
 
 const allNames = (): readonly string[] => [
+  OURS,
   ...new Set(FOLDERS.flatMap(folder => readdirSync(folder).flatMap(name => inScope(folder, name))))
 ]
 

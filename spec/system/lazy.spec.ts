@@ -1,6 +1,6 @@
 // A component of React.lazy in a page that is streamed from Koa; and what a page in development says of its build.
-import { readFileSync, symlinkSync, utimesSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { test, type ExecutionContext } from '../support/test.ts'
@@ -8,7 +8,7 @@ import type { Middleware } from 'koa'
 import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { REACT, STREAMING, viteConfig, type Render } from './front-ends.ts'
-import { buildWithVite } from './installed.ts'
+import { buildWithVite, linkPackages } from './installed.ts'
 import { shows, styleOf, visit, type View } from './page.ts'
 
 const FILES = {
@@ -38,7 +38,7 @@ const MOUNTS = { '/admin': { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
 
 async function buildProject(t: ExecutionContext): Promise<string> {
   const root = makeProject(t, FILES)
-  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
+  linkPackages(root)
   await buildWithVite(root)
   await buildWithVite(root, '--ssr', 'src/server.jsx', '--outDir', 'server')
   return root
