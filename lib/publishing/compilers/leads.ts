@@ -4,6 +4,7 @@ import { basename, dirname, join, sep } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'
 import { firstAnswer, once } from '../../runtime/concurrency.ts'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
+import { realpathOf } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside } from '../../runtime/files/paths.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
@@ -88,8 +89,7 @@ export function leadsFor(source: string, root: string, environment: string): Lea
       const named = specifier.startsWith('#') ? await nearest() : undefined
       const targets = named && targetsIn(fieldsOf(named)['imports'], specifier, conditions)
       if (named && targets) return ledBy(named.directory, targets)
-      const [first] = paths
-      return first === undefined || PACKAGE.test(specifier) ? undefined : { file: first, by }
+      return !paths[0] || PACKAGE.test(specifier) ? undefined : { file: paths[0], by }
     }
   }
 }
@@ -190,18 +190,20 @@ export async function withAdvice(message: string, path = '', input: CompilerInpu
 export async function sheetOf(path: string, kind: Kind, folders: string[], looked: Set<string>) {
   const [, name, rest] = IN_PACKAGE.exec(path) ?? []
   if (name === undefined) return undefined
-  for (const folder of new Set(folders.flatMap(nodeModulesFrom))) {
+  const real = await Promise.all(folders.map(async each => (await realpathOf(each)) ?? each))
+  for (const folder of new Set(real.flatMap(nodeModulesFrom))) {
     const directory = join(folder, name)
     const found = await jsonIn(directory, looked)
     if (!found) continue
-    const json = fieldsOf(found)
-    const { exports } = json
+    const { exports, [kind]: own, style, main } = fieldsOf(found)
     const isTable = isRecord(exports) && Object.keys(exports).some(key => key.startsWith('.'))
-    const [table, fields] = [isTable ? exports : { '.': exports }, [kind, 'style']]
-    const entry = rest === undefined ? '.' : `./${rest}`
-    const exported = targetsIn(table, entry, new Set([...fields, 'default'])) ?? []
-    const named = [...[...fields, 'main'].map(each => json[each]), 'index']
-    const candidates = [...exported, ...(rest === undefined ? named : [rest])]
+    const table = isTable ? exports : { '.': exports }
+    const exported = (...by: string[]) =>
+      targetsIn(table, path.replace(name, '.'), new Set(by)) ?? []
+    const all = exported(kind, 'style', 'default')
+    // Sass takes an index by itself.
+    const whole = [own, kind === 'sass' && 'index', ...all, style, main, 'index']
+    const candidates = [...exported(kind), ...(rest === undefined ? whole : [...all, rest])]
       .filter(each => typeof each === 'string')
       .flatMap(each => ['*', ...FORMS[kind]].map(form => formed(join(directory, each), form)))
       .filter(each => isInside(directory, each) && !/\.[cm]?[jt]sx?$/.test(each))

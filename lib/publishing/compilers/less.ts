@@ -48,9 +48,8 @@ function recorder({ FileManager }: LessModule, input: CompilerInput, searches: S
       const searchIn = (paths = options.paths) =>
         searchFor(this as unknown as Manager, file, directory, { ...options, paths })
       searches.push(searchIn())
-      return 'syncImport' in options && options.syncImport === true
-        ? super.loadFile(...args)
-        : this.#loadLater(searchIn(own), args)
+      const isSheet = options.ext !== '.js' && !('syncImport' in options && options.syncImport)
+      return isSheet ? this.#loadLater(searchIn(own), args) : super.loadFile(...args)
     }
 
     async #loadLater(search: Search, args: Parameters<Less.FileManager['loadFile']>) {

@@ -151,6 +151,54 @@ test('of the files of a package that Sass may mean by a path it takes the one th
   }
 })
 
+const FIELDS = { style: 'style.css', css: 'css.css', sass: 'sass.scss', less: 'less.less' }
+const CONDITIONS = { style: './by-style.css', sass: './by-sass.scss', less: './by-less.less' }
+
+/** What is in package.json besides these, and whether Sass finds an index; then what each language takes. */
+const WHOLE: readonly (readonly [json: object, hasIndex: boolean, ...taken: string[]])[] = [
+  [FIELDS, true, 'css', 'sass', 'less'],
+  [{ style: 'style.css' }, true, 'style', '_index', 'style'],
+  [{ style: 'style.css' }, false, 'style', 'style', 'style'],
+  [{ exports: CONDITIONS }, true, 'by-style', 'by-sass', 'by-less'],
+  [{ exports: { style: './by-style.css' } }, true, 'by-style', '_index', 'by-style'],
+  [{ main: 'css.css' }, true, 'css', '_index', 'css']
+]
+
+test('of a package a language takes what is for it, Sass then its own index, then what is for CSS', async t => {
+  const root = makeProject(t, { 'package.json': needs(...WHOLE.map((_, at) => `kit-${at}`)) })
+  for (const [at, [json, hasIndex]] of WHOLE.entries()) {
+    const paths = [FIELDS, CONDITIONS].flatMap(each => Object.values(each))
+    const all = [...paths.map(path => posix.normalize(path)), ...(hasIndex ? ['_index.scss'] : [])]
+    const files = all.map(path => [path, `.x { --of: "${path.replace(/\..*/, '')}" }`])
+    install(root, `kit-${at}`, 'hoisted', json, Object.fromEntries(files))
+    writeFiles(root, {
+      [`apps/web/assets/css/${at}/app.css`]: `@import 'kit-${at}';`,
+      [`apps/web/assets/css/${at}/sass.css.scss`]: `@use 'kit-${at}';`,
+      [`apps/web/assets/css/${at}/less.css.less`]: `@import (less) 'kit-${at}';`
+    })
+  }
+  const site = await makeSite(t, {}, { root })
+  for (const [at, [, , ...expected]] of WHOLE.entries()) {
+    const taken: string[] = []
+    for (const name of ['app', 'sass', 'less']) {
+      const [url = ''] = (await urlsFrom(site, `/assets/${at}/${name}.css`)).slice(-1)
+      taken.push(/--of: "(.*)"/.exec((await site.ask(url)).text)?.[1] ?? '')
+    }
+    t.deepEqual(taken, expected, String(at))
+  }
+})
+
+test('a plugin of Less is a script of a package, even beside a stylesheet of that name', async t => {
+  const code = "module.exports = { install: (_, __, all) => all.add('seven', () => 7) }"
+  const files = {
+    ...pkg('kit', {}, { 'seven.js': code, 'seven.css': '.a {}' }),
+    '/package.json': needs('kit'),
+    'css/app.css.less': "@plugin 'kit/seven'; a { width: seven() }"
+  }
+  const site = await makeSite(t, files)
+  t.regex((await site.ask('/assets/app.css')).text, /width: 7/)
+})
+
 const ERRORS: Readonly<Record<string, string>> = {
   'node_modules/kit/a': "write 'kit/a'",
   'gone/a.css': 'gone is not installed: run npm install gone',
