@@ -82,12 +82,9 @@ export const hasModules = ({ packages }: AppPackages) =>
 /** True for an app that gets the packages that its modules import. */
 export const isFree = ({ packages }: AppPackages) => !packages.includes(false)
 
-export function namesOf({ packages }: AppPackages) {
-  const names = packages.flatMap(each =>
-    typeof each === 'string' ? each : Object.keys(each || {})
-  )
-  return [...new Set(names)]
-}
+/** `{ kit: ['a.css'] }` -> `['kit']` */
+export const namesOf = ({ packages }: AppPackages) =>
+  new Set(packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each || {}))))
 
 /** Sizes are in bytes, without source maps. */
 export interface JoinReport {

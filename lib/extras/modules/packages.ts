@@ -201,10 +201,8 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
   const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
   const read = folders.map(folder => undefinedIfMissing(readdir(join(folder, scope))))
   const installed = (await Promise.all(read)).flatMap(names => names ?? [])
-  return nearest(
-    name,
-    installed.map(each => scope + each)
-  )
+  const names = installed.map(each => scope + each)
+  return nearest(name, names)
 }
 
 /**

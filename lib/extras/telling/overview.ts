@@ -33,8 +33,8 @@ export function overview(settings: Project, env: string, states?: ReadonlyMap<st
   const shown = (path: string) => printable(pathFrom(root, path) || '.')
   const ofApps = apps.map(app => {
     const own = [...app.sources.map(({ dir }) => dir), ...assetSources.list()]
-    const packages = namesOf(app)
-    const more = packages.length > 0 ? [`npm: ${packages.join(', ')}`] : []
+    const packages = [...namesOf(app)].join(', ')
+    const more = packages === '' ? [] : [`npm: ${packages}`]
     const from = [...own.filter(isDirectory).map(shown), ...more].join(', ')
     return { path: app.urlPrefix, from: from || 'no source directory exists' }
   })

@@ -83,7 +83,7 @@ export class PlainNames {
   /** Finds a file of a package that stylesheets refer to: another process may have written these. */
   async #asked(app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
-    if (!sources.lists.some(each => each.fileFor && each.owns(name))) return undefined
+    if (!sources.lists.some(each => each.fileFor && name.startsWith(each.prefix))) return undefined
     const last = this.#looked.get(app)
     const isRecent = last && Date.now() < last.at + 1000
     const { work } = isRecent ? last : { work: this.#lookInSheets(app) }

@@ -40,7 +40,7 @@ export class AppSources {
   readonly #warn: Warn
   readonly #searchedAt: (source: SourceDirectory) => Searched
   readonly #thirdParty = memoized((dir: string): SourceDirectory => ({ dir }))
-  #last: { readonly snapshot: Snapshot; readonly generation: number } | undefined
+  #last: { readonly snapshot: Snapshot; readonly of: readonly unknown[] } | undefined
 
   constructor(
     app: AppSettings,
@@ -101,8 +101,6 @@ export class AppSources {
   async fileFor(path: string, from: Source, compiled: readonly string[]) {
     const names = this.lists.map(async each => each.fileFor?.(path, from, compiled))
     const name = (await Promise.all(names)).find(each => each !== undefined)
-    // It has just been added, and changes nothing else.
-    if (name !== undefined && !this.has(name)) this.#last = undefined
     return this.chosen(name ?? '').source
   }
 
@@ -197,7 +195,7 @@ export class AppSources {
   }
 
   async #verifyFor(name: string): Promise<void> {
-    const lists = this.lists.filter(each => each.owns(name))
+    const lists = this.lists.filter(({ prefix }) => name.startsWith(prefix))
     await Promise.all([this.verify(), ...lists.map(each => each.verify())])
   }
 
@@ -208,8 +206,10 @@ export class AppSources {
   }
 
   get #snapshot(): Snapshot {
-    const { generation } = this
-    if (this.#last?.generation === generation) return this.#last.snapshot
+    // What a stylesheet asks for is added to a list, and changes nothing else.
+    const of = [this.generation, ...this.lists.map(({ files }) => files)]
+    if (this.#last && of.every((each, at) => each === this.#last?.of[at]))
+      return this.#last.snapshot
     const places = this.#searched
     const own = places.map(({ tree, isIncluded, ...place }, from) => {
       const paths = [...tree.files()].filter(isIncluded)
@@ -223,7 +223,7 @@ export class AppSources {
     const hasTails = ({ from }: Source) =>
       this.#app.tails && from < places.length && places[from]?.at === undefined
     const snapshot = snapshotOf(this.#settings, this.#app, [...own, ...added], hasTails)
-    this.#last = { snapshot, generation }
+    this.#last = { snapshot, of }
     // Precompile reports them as errors.
     if (!this.#settings.isPrecompile)
       snapshot.unusable.forEach(({ error }) => this.#warn(error.message))

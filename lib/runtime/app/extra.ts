@@ -184,12 +184,14 @@ export interface SourceList {
   readonly files: readonly SourceFile[]
   /** A number that grows with every change of `files`. */
   readonly version: number
-  /** Tells whether a name can only be one of these. */
-  owns(name: string): boolean
+  /** The beginning of all their names: a name that has it can only be one of these. */
+  readonly prefix: string
   /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
   /** Returns the name of the file that a path leads to, through any links. */
   nameAt?(path: string): Promise<string | undefined>
+  /** What stylesheets asked for, for a process that has not rendered them: `verify` tells whether it still holds. */
+  asked?: unknown
   /** Adds the file that a stylesheet refers to, or what was compiled into it, and returns its name. */
   fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
@@ -211,6 +213,8 @@ export interface SourceFile {
   /** The bare specifiers that resolve to it. */
   readonly specifiers?: readonly string[] | undefined
   readonly packageName?: string | undefined
+  /** True for what is known only because a stylesheet asked for it. */
+  readonly isAsked?: boolean
 }
 
 export interface KnownImports {

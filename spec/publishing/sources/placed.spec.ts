@@ -183,7 +183,7 @@ test('names in pages that have a source do not list all sources again', async t 
     place: 'node_modules',
     files: names.map(name => ({ name, file: join(root, name), directory: root })),
     version: 1,
-    owns: name => name.startsWith('npm/'),
+    prefix: 'npm/',
     verify: () => Promise.resolve(void times++)
   }
   const project = settleProject({ root, env: 'development' })

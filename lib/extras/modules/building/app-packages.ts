@@ -36,13 +36,14 @@ export async function packagesOf(project: Project, isBuilt: boolean): Promise<Ma
     const isListed = isNamed(app) || (isBuilt && isFree(app))
     return [
       ...(isListed ? [new AppPackages(app, project, own)] : []),
-      ...(isFree(app) ? [new AskedFiles(project)] : [])
+      ...(isFree(app) ? [new AskedFiles(root, app)] : [])
     ]
   }
 }
 
 class AppPackages implements SourceList {
   readonly place = 'node_modules'
+  readonly prefix = FOLDER
   version = 0
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
@@ -62,10 +63,6 @@ class AppPackages implements SourceList {
     this.#app = app
     this.#project = project
     this.#own = own
-  }
-
-  owns(name: string): boolean {
-    return name.startsWith(FOLDER)
   }
 
   /** Pages that were written before a failure are written again. */
@@ -177,7 +174,7 @@ class AppPackages implements SourceList {
       return inside?.get(importer)?.get(specifier) ?? imports.names.get(specifier)
     }
     // A view names more than packages, and a package imports what is known.
-    const isAsked = importer !== '' && !this.owns(importer)
+    const isAsked = importer !== '' && !importer.startsWith(FOLDER)
     if (this.#listed && (known() !== undefined || !isAsked)) return known()
     if (this.#isQuiet) {
       this.#isAsked = true

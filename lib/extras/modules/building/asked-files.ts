@@ -1,39 +1,45 @@
 // Lists the files of packages that stylesheets refer to, from when they are rendered: nothing is compiled to find them.
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { realpathOf } from '../../../runtime/files/disk.ts'
 import { isInside, pathFrom } from '../../../runtime/files/paths.ts'
-import type { Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
+import type { SourceFile, SourceList } from '../../../runtime/app/extra.ts'
+import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { sheetOf } from '../../../publishing/compilers/leads.ts'
-import { hasSameInputs, observeAll } from '../../../publishing/sources/observation.ts'
-import { Packages, unusable, type Package } from '../packages.ts'
+import {
+  hasSameInputs,
+  observeAll,
+  type Observation
+} from '../../../publishing/sources/observation.ts'
+import { Packages, type Package } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 import { fileIn } from './files.ts'
 
 export class AskedFiles implements SourceList {
   readonly place = 'node_modules'
+  readonly prefix = FOLDER
   version = 0
-  files: readonly SourceFile[] = []
+  asked = { files: new Array<SourceFile>(), seen: new Array<Parameters<typeof hasSameInputs>[0]>() }
   readonly #root: string
+  readonly #from: string
   #packages: Packages
-  #seen: Awaited<ReturnType<typeof seen>>[] = []
 
-  constructor({ root }: Project) {
+  constructor(root: string, { dir }: AppSettings) {
     this.#root = root
+    this.#from = join(dir, 'index.css')
     this.#packages = new Packages(root)
   }
 
-  owns(name: string): boolean {
-    return name.startsWith(FOLDER)
+  get files() {
+    return this.asked.files
   }
 
   /** After a change all are forgotten: every stylesheet is rendered again, and asks again. */
   readonly verify = oneAtATime(async () => {
-    const same = await Promise.all(this.#seen.map(hasSameInputs))
+    const same = await Promise.all(this.asked.seen.map(hasSameInputs))
     if (same.every(Boolean)) return
     this.#packages = new Packages(this.#root)
-    this.#seen = []
-    this.files = []
+    this.asked = { files: [], seen: [] }
     this.version++
   })
 
@@ -45,16 +51,15 @@ export class AskedFiles implements SourceList {
   async fileFor(path: string, from: SourceFile, compiled: readonly string[]) {
     const { looked } = this.#packages
     const before = new Set(looked)
-    const found = await this.#find(path, from, compiled)
-    const added = [...looked].filter(each => !before.has(each))
-    if (added.length > 0) this.#seen.push(await seen(added))
-    const known = this.files.find(({ name }) => name === found?.name)
-    if (found && known && known.file !== found.file) {
-      const files = [known, found].map(({ file }) => pathFrom(this.#root, file)).join(' and ')
-      throw unusable(`${files} would both be ${found.name}: install one version of the package`)
+    try {
+      const found = await this.#find(path, from, compiled)
+      const isKnown = this.files.some(({ name }) => name === found?.name)
+      if (found && !isKnown) this.asked.files = [...this.files, { ...found, isAsked: true }]
+      return found?.name
+    } finally {
+      const added = [...looked].filter(each => !before.has(each))
+      if (added.length > 0) this.asked.seen.push({ inputs: await observeAll(added) })
     }
-    if (found && !known) this.files = [...this.files, found]
-    return found?.name
   }
 
   /** Finds a file beside what was compiled into a stylesheet, or one of a package that it may use. */
@@ -63,8 +68,10 @@ export class AskedFiles implements SourceList {
     for (const file of [from.file, ...compiled]) {
       const target = resolve(dirname(file), path)
       const isOwn = name !== undefined && isInside(directory, target)
-      const home = isOwn ? { name, directory } : this.#packages.homeOf(target)
-      const found = home && (await this.#fileIn(home, target, from, isInside(home.directory, file)))
+      const home = isOwn ? undefined : this.#packages.homeOf(target)
+      const found = isOwn
+        ? await fileIn({ name, directory }, pathFrom(directory, target))
+        : home && (await this.#fileIn(home, target, from, isInside(home.directory, file)))
       if (found) return found
     }
     const folders = [dirname(from.file), this.#root]
@@ -74,12 +81,14 @@ export class AskedFiles implements SourceList {
 
   async #fileIn({ name, directory }: Package, file: string, from: SourceFile, isBeside = false) {
     const isOwn = isBeside || from.packageName !== undefined
-    if (!isOwn && !(await this.#packages.isDependency(name, from.file))) return undefined
-    const real = await realpathOf(directory)
-    return real === undefined
-      ? undefined
-      : fileIn({ name, directory: real }, pathFrom(directory, file))
+    const mayUse = isOwn || (await this.#packages.isDependency(name, from.file))
+    const real = mayUse ? await realpathOf(directory) : undefined
+    if (real === undefined) return undefined
+    // Whatever is asked for first, the version that the app itself would get has the plain name.
+    const place = await this.#packages.placeOf(name, this.#from)
+    const isPlain = (await realpathOf(join(place, 'node_modules', name))) === real
+    const folder = pathFrom(this.#root, real).replace(/^node_modules\//, '')
+    const shown = isPlain ? name : `-/${folder.replaceAll(/(?<![^/])\.+/g, '-')}`
+    return fileIn({ name: shown, directory: real }, pathFrom(directory, file))
   }
 }
-
-const seen = async (paths: Iterable<string>) => ({ inputs: await observeAll(paths) })

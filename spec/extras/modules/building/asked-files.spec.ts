@@ -262,8 +262,8 @@ test('a stylesheet gets no file outside of its package, no dotfile, and of other
   t.deepEqual(text.split('\n').slice(0, 3), files['css/app.css'].split('\n').slice(0, 3))
   await site.ask('/assets/kit.css')
   const inner = (await site.ask('/assets/npm/kit/a.css')).text
-  t.is(inner, '@import "/assets/npm/in/a.css"; @import \'../x.css\'')
-  t.is((await site.ask('/assets/npm/in/a.css')).status, 200)
+  t.is(inner, '@import "/assets/npm/-/kit/node_modules/in/a.css"; @import \'../x.css\'')
+  t.is((await site.ask('/assets/npm/-/kit/node_modules/in/a.css')).status, 200)
 })
 
 test('a new version, a new package and an edit of one are in the next page', async t => {
