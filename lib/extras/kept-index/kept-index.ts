@@ -5,7 +5,7 @@ import { deserialize, serialize } from 'node:v8'
 import { digestOf } from '../../runtime/files/digest.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
-import { once } from '../../runtime/concurrency.ts'
+import { firstAnswer, once } from '../../runtime/concurrency.ts'
 import { compilersFor, isBuiltIn, PEERS } from '../../publishing/compilers/built-in.ts'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import type { IndexKeeper } from '../../runtime/app/extra.ts'
@@ -23,7 +23,10 @@ const DELAY_MS = 1000
 /** The file of this code is undefined where everything was joined into one CommonJS file. */
 const OWN_FILE = import.meta.filename as string | undefined
 
-type Kept = readonly [path: string, entry: Pick<IndexEntry, 'source' | 'inputs' | 'targets'>]
+interface Kept {
+  entries: [path: string, entry: Pick<IndexEntry, 'source' | 'inputs' | 'targets'>][]
+  asked: unknown[]
+}
 
 export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   if (!(publishing instanceof Publishing)) return undefined
@@ -36,46 +39,49 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
     const app = appAt(settings, path)
     return app && sources.of(app).generation
   }
+  const asking = () =>
+    settings.apps.flatMap(app => sources.of(app).lists).filter(each => each.asked !== undefined)
   /** The digest that begins the file: no damaged or foreign one has it. */
   const sealer = async () => {
-    const stamps = await code()
+    const known = [process.version, await code(), optionsOf(settings)]
     // The last look: what is kept has to be of this listing.
-    const names = await listing(settings, sources)
-    const circumstances = JSON.stringify([process.version, stamps, optionsOf(settings), names])
+    const circumstances = JSON.stringify([...known, await listing(settings, sources)])
     return (kept: Uint8Array) => digestOf(circumstances + digestOf(kept))
   }
   const restore = async () => {
     const file = await fileFor(settings)
     const bytes = file && (await undefinedIfMissing(readFile(file)))
     if (!bytes) return
-    const kept = bytes.subarray(SEAL_BYTES)
-    if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealer())(kept)) return
-    for (const [path, entry] of deserialize(kept) as readonly Kept[]) {
+    const sealed = bytes.subarray(SEAL_BYTES)
+    if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealer())(sealed)) return
+    const { entries, asked } = deserialize(sealed) as Kept
+    asking().forEach((list, at) => (list.asked = asked[at]))
+    for (const [path, entry] of entries) {
       const generation = generationAt(path)
       if (generation !== undefined) index.set(path, { ...entry, generation, isReproducible: true })
     }
+    // After a change of what stylesheets asked for, none of these is current.
+    await Promise.all(asking().map(list => list.verify()))
   }
   const save = async () => {
     const file = await fileFor(settings)
     if (!file) return
     const seal = await sealer()
     // The most recently used comes last, so that restoring leaves the same order.
-    const entries = index.dump().flatMap(([path, { value }]): Kept[] => {
+    const entries = index.dump().flatMap(([path, { value }]): Kept['entries'] => {
       const { source, inputs, targets, generation, isReproducible } = value
       const isCurrent = generation === generationAt(path)
       return isCurrent && isReproducible ? [[path, { source, inputs, targets }]] : []
     })
-    const kept = serialize(entries)
+    const kept = serialize({ entries, asked: asking().map(list => list.asked) })
     await writeAtomically(file, Buffer.concat([Buffer.from(seal(kept)), kept]))
   }
-  let isDue = false
+  let timer: NodeJS.Timeout | undefined
   return {
     restored: once(() => restore().catch(unlessDisk)),
     saveSoon() {
-      if (isDue) return
-      isDue = true
-      setTimeout(() => {
-        isDue = false
+      timer ??= setTimeout(() => {
+        timer = undefined
         void save().catch(unlessDisk)
       }, DELAY_MS).unref()
     }
@@ -88,10 +94,9 @@ const SEAL_BYTES = digestOf('').length
 async function fileFor(settings: Settings): Promise<string | undefined> {
   if (OWN_FILE === undefined) return undefined
   const name = digestOf(publicFile(settings, settings.prefix))
-  for (const folder of nodeModulesFrom(settings.root)) {
-    if (await statOf(folder)) return join(folder, '.cache/koa-fresh-assets', name)
-  }
-  return undefined
+  const folders = nodeModulesFrom(settings.root)
+  const folder = await firstAnswer(folders, async each => (await statOf(each)) && each)
+  return folder && join(folder, '.cache/koa-fresh-assets', name)
 }
 
 function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): object {
@@ -104,15 +109,14 @@ function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): objec
 }
 
 /** The names of all sources are compared, since a new one may be found in place of another. */
-async function listing({ apps }: Settings, sources: Sources): Promise<string[]> {
-  for (;;) {
-    const { generation } = sources
-    const lists = await Promise.all(apps.map(app => sources.of(app).list()))
-    if (generation !== sources.generation) continue
-    return lists.flat().flatMap(({ source, rivals, shadowed }) => {
-      return [source.name, ...[source, ...rivals, ...shadowed].map(({ file }) => file)]
-    })
-  }
+async function listing(settings: Settings, sources: Sources): Promise<string[]> {
+  const { generation } = sources
+  const lists = await Promise.all(settings.apps.map(app => sources.of(app).list()))
+  if (generation !== sources.generation) return listing(settings, sources)
+  return lists
+    .flat()
+    .flatMap(({ source, rivals, shadowed }) => [source, ...rivals, ...shadowed])
+    .flatMap(({ name, file, isAsked }) => (isAsked ? [] : [name, file]))
 }
 
 /** Every installation changes the stamps of this package, or of a place in which a compiler may be installed. */

@@ -7,7 +7,13 @@ import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles, type SiteOptions } from '../../support/site.ts'
+import {
+  makeProject,
+  makeSite,
+  writeFiles,
+  type Files,
+  type SiteOptions
+} from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 
@@ -29,21 +35,31 @@ const memory = (root: string) => {
 
 /**
  * A project whose server has published everything, and has kept its index.
- * @param kept is awaited in the cache
+ * @param kept is asked for as well, and awaited in the cache
  */
-async function makeKept(t: ExecutionContext, options: SiteOptions = OPTIONS, kept = PATHS) {
-  const { root, ask } = await makeSite(t, FILES, options)
+async function makeKept(
+  t: ExecutionContext,
+  options: SiteOptions = OPTIONS,
+  kept = PATHS,
+  files: Files = FILES
+) {
+  const { root, ask } = await makeSite(t, files, options)
   const isKept = (path: string) => readFileSync(memory(root) ?? '', 'utf8').includes(path)
   await until(async () => {
     // What was edited a moment ago is compiled once more.
-    for (const path of PATHS) t.is((await ask(path)).status, 200, path)
+    for (const path of new Set([...PATHS, ...kept])) t.is((await ask(path)).status, 200, path)
     return memory(root) !== undefined && kept.every(isKept)
   }, 'the index has been kept')
   return root
 }
 
 /** What the next server publishes, and how often it compiles. */
-async function restart(t: ExecutionContext, root: string, options: SiteOptions = OPTIONS) {
+async function restart(
+  t: ExecutionContext,
+  root: string,
+  options: SiteOptions = OPTIONS,
+  asked = PATHS
+) {
   const published: string[] = []
   const compiled: unknown[] = []
   const onPublished = (message: unknown) =>
@@ -53,7 +69,7 @@ async function restart(t: ExecutionContext, root: string, options: SiteOptions =
   subscribe('koa-fresh-assets:compiled', onCompiled)
   const site = await makeSite(t, {}, { ...options, root })
   const texts: string[] = []
-  for (const path of PATHS) texts.push((await site.ask(path)).text)
+  for (const path of asked) texts.push((await site.ask(path)).text)
   unsubscribe('koa-fresh-assets:published', onPublished)
   unsubscribe('koa-fresh-assets:compiled', onCompiled)
   return { published, compiled, texts }
@@ -69,6 +85,42 @@ test('a server that restarts compiles and publishes nothing again, even if optio
   t.deepEqual([published, compiled], [[], []])
   t.regex(texts[0] ?? '', /a \{\s*color: red/)
   t.is(statSync(join(root, 'public/assets/app.css')).ino, ino)
+})
+
+const KIT = {
+  '/package.json': '{ "dependencies": { "kit": "1" } }',
+  '/node_modules/kit/package.json': '{ "style": "a.css" }',
+  '/node_modules/kit/a.css': "@import 'in'; .a { src: url(f.woff2) }",
+  '/node_modules/kit/b.css': '.b { color: red }',
+  '/node_modules/kit/f.woff2': 'font',
+  '/node_modules/in/package.json': '{ "style": "a.css" }',
+  '/node_modules/in/a.css': '.in { color: red }',
+  'css/kit.css': "@import 'kit';"
+}
+const ASKED = ['kit.css', 'npm/kit/a.css', 'npm/kit/f.woff2', 'npm/in/a.css']
+const KIT_PATHS = [...PATHS, ...ASKED.map(name => `/assets/${name}`)]
+
+/** What is written while no server runs, and what the next one then has in which stylesheet. */
+const UPDATES: readonly (readonly [files: Files, path: string, has: string])[] = [
+  [{ 'kit/package.json': '{ "style": "b.css" }' }, '/assets/kit.css', '"/assets/npm/kit/b.css"'],
+  [{ 'kit/a.css': '.edited {}' }, '/assets/npm/kit/a.css', '.edited {}'],
+  [
+    { 'kit/node_modules/in/package.json': '{}', 'kit/node_modules/in/index.css': '' },
+    '/assets/npm/kit/a.css',
+    '"/assets/npm/-/kit/node_modules/in/index.css"'
+  ]
+]
+
+test('a server that restarts knows which files of packages stylesheets ask for', async t => {
+  const kept = await makeKept(t, OPTIONS, KIT_PATHS, { ...FILES, ...KIT })
+  t.deepEqual((await restart(t, kept, OPTIONS, KIT_PATHS)).published, [])
+  for (const [files, path, has] of UPDATES) {
+    const root = await makeKept(t, OPTIONS, KIT_PATHS, { ...FILES, ...KIT })
+    writeFiles(join(root, 'node_modules'), files)
+    const { published, texts } = await restart(t, root, OPTIONS, KIT_PATHS)
+    t.true(published.includes(path), path)
+    t.true(texts[KIT_PATHS.indexOf(path)]?.includes(has), texts.join('\n'))
+  }
 })
 
 test('with another value of define, a server that restarts publishes everything again', async t => {
