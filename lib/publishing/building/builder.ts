@@ -128,7 +128,8 @@ export class Builder {
     for (const draft of all) {
       const { app, path, source } = draft
       const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
-      const isTaken = source.packageName !== undefined && bundlers.some(each => each.takes(app))
+      const isModule = source.packageName !== undefined && textType(source.name) === 'js'
+      const isTaken = isModule && bundlers.some(each => each.takes(app))
       // The bundler knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)

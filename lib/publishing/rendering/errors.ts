@@ -40,6 +40,7 @@ export async function referenceErrors(
   const files = [source.file, ...text.dependencies]
   // Pages and precompile report a package that cannot be published.
   const listed = lost.length > 0 ? await list().catch(ifAssetError(() => [])) : []
+  const noAdvice = ifAssetError(() => undefined)
   const errors = await Promise.all(
     lost.map(async (reference, at) => {
       const { path, lead: { file, by = 'the option imports' } = {} } = reference
@@ -52,7 +53,9 @@ export async function referenceErrors(
         ? ((await unpublished(meant, app, files)) ??
           (await inPublic(path, referrer)) ??
           nearReference(meant, listed, files, formFor(app, reference)) ??
-          (isInModule(reference) ? undefined : await packageAdvice(path, source.file, root)))
+          (isInModule(reference)
+            ? undefined
+            : await packageAdvice(path, source.file, root).catch(noAdvice)))
         : rule
       const reason = advice === undefined ? '' : `: ${advice}`
       return errorAt(places[at], `refers to ${path}${name}, which was not found${reason}`)

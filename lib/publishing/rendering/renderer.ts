@@ -2,7 +2,7 @@
 // to, or reports that one is missing.
 import { isUtf8 } from 'node:buffer'
 import { dirname, posix, resolve } from 'node:path'
-import type { AssetError } from '../../runtime/errors.ts'
+import { ifAssetError, type AssetError } from '../../runtime/errors.ts'
 import type { Boundary } from '../../runtime/files/containment.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
@@ -114,17 +114,15 @@ export class Renderer {
     const errors: AssetError[] = []
     const warnings = [...(drafted.warnings ?? [])]
     if (!text) return { found: [], errors, warnings }
-    const { missing } = app
-    const { references } = text
-    const found = await this.#resolved(drafted, text)
+    const found = await this.#resolved(drafted, text, errors)
     const report = (error: AssetError, isNeeded = true) => {
-      if (missing === 'error' && isNeeded) errors.push(error)
+      if (app.missing === 'error' && isNeeded) errors.push(error)
       else warnings.push(error.message)
     }
-    if (missing !== 'ignore') {
+    if (app.missing !== 'ignore') {
       const referrer = { ...drafted, root: this.#settings.root, beside: this.#settings }
       // A missing source map is not a mistake in the text.
-      const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
+      const lost = text.references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
       const list = () => this.#sources.of(app).list()
       for (const error of await referenceErrors(referrer, lost, list)) report(error)
       const { source } = drafted
@@ -150,9 +148,10 @@ export class Renderer {
     return found.filter(to => to.app === app && to.source.packageName !== undefined)
   }
 
-  /** A stylesheet may refer to a thousand files, and each look opens one. */
-  #resolved(drafted: Draft, text: Text): Promise<Resolution[]> {
-    return inParallel(text.references, 16, each => this.resolve(drafted, text, each))
+  /** A stylesheet may refer to a thousand files, and each look opens one. @param errors gets those of single references */
+  #resolved(drafted: Draft, text: Text, errors: AssetError[] = []): Promise<Resolution[]> {
+    const failed = ifAssetError((error): Resolution => (errors.push(error), 'elsewhere'))
+    return inParallel(text.references, 16, each => this.resolve(drafted, text, each).catch(failed))
   }
 
   plain(drafted: Draft, found: Resolved['found']): Content {
@@ -192,20 +191,22 @@ export class Renderer {
     }
     const url = posix.join(posix.dirname(asset.path), path)
     const folders = [source.file, ...dependencies].map(dirname)
-    const isModule = isInModule(reference) && source.packageName === undefined
-    const beside = await this.#byFile(app, folders, path, isModule)
+    const isOwn = source.packageName === undefined
+    const beside = await this.#byFile(app, folders, path, isOwn && isInModule(reference))
     if (beside) return { ...beside, isDirect: beside.path === url }
     const direct = await this.#byUrl(url)
     if (typeof direct === 'object' || isInModule(reference)) return direct
-    const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
-    const found =
-      direct ??
-      (await this.#byFile(app, packages, path)) ??
-      (await this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')))
-    if (typeof found === 'object' || reference.kind === 'source-map') return found
+    const sources = this.#sources.of(app)
+    const listed =
+      direct ?? (await this.#byFile(app, path.startsWith('.') ? [] : sources.nodeModules, path))
+    if (isOwn && typeof listed === 'object' && !listed.source.packageName) return listed
+    // What the app has comes before packages, and stylesheets of packages do not mean it.
+    const meant = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
+    const named = direct ?? (isOwn ? await this.#named(app, meant) : undefined)
+    if (typeof named === 'object' || reference.kind === 'source-map') return named ?? listed
     // It may have been published before, by which it is found in `public`.
-    const added = await this.#sources.of(app).fileFor(path, source, dependencies)
-    return added ? { app, source: added, path: assetPath(app, added.name) } : found
+    const added = await sources.fileFor(path, source, dependencies)
+    return added ? { app, source: added, path: assetPath(app, added.name) } : (named ?? listed)
   }
 
   /** Returns the imports that nothing maps. Packages answer for their own. */
