@@ -22,7 +22,7 @@ function declarationOf(root: string): RegExp {
   const forms = [
     String.raw`\b(?:const|let|var|class|function\s*\*?)\s+${name}(?=\s*(?:[;,({]|(?:of|in|extends)\b|$))`,
     String.raw`\b(?:import|as)\s+${name}\s*(?:[,}]|from\b)`,
-    String.raw`${name}\s*=(?!=)`,
+    String.raw`${name}\s*=(?!=)|\b(?:break|continue)[ \t]+${name}`,
     String.raw`(?:[,:]|(?<!\$)\{)\s*${name}\s*(?:,[^(){}]{0,500})?\}\s*(?:=(?!=)|from\b)`,
     String.raw`(?<!\b(?:if|while|for|switch|with)\s*)\((?:[^()]{0,500}[^()\w$])?(?<=(?:[(,:[]|(?<!\$)\{|\.{3})\s*)${name}\s*(?:[,}\]][^()]{0,500})?\)\s*(?:=>|\{)`
   ]
@@ -78,8 +78,10 @@ export async function constantsIn(code: string, constants: Constants) {
 // `§` is the place of the expression.
 const ASSIGNED = /§\s*(?:=(?![=>])|(?:\*\*|<<|>>>?|&&|\|\||\?\?|[-+*/%&|^])=|\+\+|--)/
 /** It is the name of a method, a property or a label. */
-const NAME = /§\s*\(|(?:^|[{,;}])\s*§\s*:/
+const NAME = /§\s*\(|(?:^|[{,;}]|[\w$]\s*\n)\s*§\s*:/
 const SHORT = /(?<!\$)\{(?:[^()[\]{}]*,)?\s*§\s*[,}]/
+/** Behind such a line, if it has no semicolon, a bracket or a sign would continue it, as a name does not. */
+const ENDED = /(?:\/\/.*|[^\s(,[{=?:&|+\-*%<>!~^;])[^\S\n]*\n\s*$/
 const CLOSED = /§|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}/g
 
 /** Returns undefined for what stays as it is. */
@@ -91,7 +93,9 @@ function valueAt(code: string, { start, end, expression }: Found, given: unknown
   if (given === undefined || ASSIGNED.test(around) || (isNamed && NAME.test(around)))
     return undefined
   const json = JSON.stringify(given)
-  const value = /^[\d{-]/.test(json) ? `(${json})` : json
+  const isFirst = ENDED.test(code.slice(Math.max(0, start - 500), start))
+  const named = isFirst ? `JSON.parse(${JSON.stringify(json)})` : json.replace(/^[\d{-].*/, '($&)')
+  const value = /^["tfn]/.test(json) ? json : named
   // The text behind it keeps its line and column.
   const rest = code.slice(start, end).replace(/^.*/, '').replace(/./g, ' ')
   return (isNamed && SHORT.test(around) ? `${expression}: ` : '') + value + rest

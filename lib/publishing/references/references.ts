@@ -29,9 +29,8 @@ export interface Reference {
 type ReferenceKind = 'url' | 'string' | 'source-map' | 'constant' | ModuleKind
 type ModuleKind = 'import' | 'dynamic-import' | 'new-url'
 
-export function isInModule({ kind }: Reference): boolean {
-  return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
-}
+export const isInModule = ({ kind }: Reference) =>
+  kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
 
 const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<url>\S+)[ \t]*$/gmu
 
@@ -109,9 +108,7 @@ export function makeReference(start: number, end: number, url: string, kind: Ref
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/|$)/i
 
 /** Absolute URLs, `data:` URLs and mere fragments do not lead to assets. */
-export function mayBeAsset({ path }: Reference): boolean {
-  return !ELSEWHERE.test(path)
-}
+export const mayBeAsset = ({ path }: Reference) => !ELSEWHERE.test(path)
 
 export interface Referring {
   readonly code: string

@@ -32,11 +32,13 @@ const OTHERS = {
 }
 
 function valueOf(code: string, variables: object): unknown {
+  return resultOf(`return (${code})`, variables)
+}
+
+function resultOf(body: string, variables: object): unknown {
   const known = { ...OTHERS, ...variables }
   // oxlint-disable-next-line typescript/no-implied-eval -- the text is one of the model
-  const run = new Function(...Object.keys(known), `return (${code})`) as (
-    ...all: unknown[]
-  ) => unknown
+  const run = new Function(...Object.keys(known), body) as (...all: unknown[]) => unknown
   return run(...Object.values(known))
 }
 
@@ -166,11 +168,51 @@ test('what is assigned to, or is the name of a method, a label or a property, st
     "import.meta.env.MODE ||= 'a'",
     'class A { __V__() {} }',
     '__V__: for (;;) break',
+    'f()\n__V__: for (;;) {}',
+    "a = 'b'\n__V__: for (;;) { for (;;) break __V__ }",
+    'if (a) __V__: for (;;) continue __V__',
     'a = { __V__: 1 }',
     'a.__V__ + a . __V__',
     'a.#__V__'
   ])
     t.is(await replaced(code), code)
+})
+
+/** Each ends a statement, or does not: then it has what comes behind. None of those that do has a semicolon. */
+const LINES: readonly (readonly [line: string, closing?: string])[] = [
+  ...['note(1)', 'x = note', "x = 'a'", 'x = `a`', 'x = [1]', 'x++', 'x = /a/', 'x = {}', '{}'],
+  ...[
+    'x = note // a,',
+    'x = note /* = */',
+    'x = note // a\n',
+    'if (x)',
+    'if (x) {} else',
+    'note(1);'
+  ]
+].map(line => [line] as const)
+const OPEN: typeof LINES = [
+  ['note(', ')'],
+  ['x = [1,', ']'],
+  ['x = note ?', ': 0'],
+  ['x = y =>'],
+  ['x = 1 +'],
+  ['x ='],
+  ['for (;;) {', '\nbreak }']
+]
+
+test('at the start of a line a value ends or continues the line before as a name does', async t => {
+  for (const [line, closing = ''] of [...LINES, ...OPEN]) {
+    for (const use of ['$n && note(2)', '__O__.list && note(2)', '__V__.length && note(2)']) {
+      const body = `let x = 1
+        const log = []
+        const note = each => (log.push(each === note ? 'note' : each), note)
+        ${line}
+        ${use}${closing}
+        return [log, x === note ? 'note' : typeof x === 'function' ? x() === note : String(x)]`
+      const made = await replaced(body)
+      t.deepEqual(resultOf(made, NONE), resultOf(body, VARIABLES), made)
+    }
+  }
 })
 
 test('an expression without a value is told once, with its place, unless the text asks for it', async t => {
