@@ -75,10 +75,6 @@ export const modeOf = ({ fingerprint, bundle = true }: AppModules) => fingerprin
 
 export const isNamed = ({ packages }: AppPackages) => packages.some(Boolean)
 
-/** True for an app whose options name more of packages than files. */
-export const hasModules = ({ packages }: AppPackages) =>
-  packages.some(each => typeof each === 'string')
-
 /** True for an app that gets the packages that its modules import. */
 export const isFree = ({ packages }: AppPackages) => !packages.includes(false)
 

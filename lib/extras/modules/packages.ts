@@ -58,8 +58,7 @@ export class Packages {
 
   constructor(root: string) {
     this.#root = root
-    const [own = root] = nodeModulesFrom(root)
-    this.looked = new Set(INSTALLED.map(file => join(own, file)))
+    this.looked = new Set(INSTALLED.map(file => join(root, 'node_modules', file)))
   }
 
   /** Returns the directory from which Node finds a package for a file; the project's where it is not installed. */

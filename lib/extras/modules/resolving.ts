@@ -7,6 +7,7 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { AssetError } from '../../runtime/errors.ts'
 import type { SourceFile } from '../../runtime/app/extra.ts'
+import type { Constants } from '../../runtime/settings/constants.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { isPackage } from './options.ts'
 import { allOf, Packages, splitSpecifier, unusable } from './packages.ts'
@@ -15,6 +16,7 @@ import { problemIn, refuseDeep } from './rolldown.ts'
 export interface Needed {
   readonly root: string
   readonly condition: 'development' | 'production'
+  readonly constants: Constants
   /** The specifiers that the option `imports` maps: they are left to the import map. */
   readonly mapped: readonly string[]
   readonly specifiers: ReadonlyMap<string, Import>
@@ -29,8 +31,11 @@ export interface Import {
   readonly names: readonly string[]
 }
 
+const codeOf = (values: Constants) =>
+  Object.fromEntries(Object.entries(values).map(([name, each]) => [name, JSON.stringify(each)]))
+
 /** Rolldown reads packages with these options, whether they are joined or not. */
-export const buildOptions = (condition: Needed['condition']) => ({
+export const buildOptions = (condition: Needed['condition'], constants: Constants) => ({
   platform: 'browser' as const,
   tsconfig: false as const,
   logLevel: 'silent' as const,
@@ -39,7 +44,7 @@ export const buildOptions = (condition: Needed['condition']) => ({
     mainFields: ['browser', 'module', 'main']
   },
   experimental: { attachDebugInfo: 'none' as const },
-  transform: { define: { 'process.env.NODE_ENV': JSON.stringify(condition) } }
+  transform: { define: codeOf({ ...constants, 'process.env.NODE_ENV': condition }) }
 })
 
 /** Rolldown makes modules of these files, whose names depend on what is imported. */

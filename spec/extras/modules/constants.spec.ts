@@ -2,7 +2,7 @@
 import { test } from '../../support/test.ts'
 import { placed } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
-import { modulePkg } from './package-files.ts'
+import { modulePkg, pkg } from './package-files.ts'
 import { outcomeOf, WAYS } from './page.ts'
 
 type Both = readonly [code: string, development: unknown, production: unknown]
@@ -55,6 +55,9 @@ const DEFINE = {
   'import.meta.env.VITE_API': 'https://api.example'
 }
 
+const IN_PACKAGES =
+  "process.env.NODE_ENV, __VERSION__, __LIMITS__.most, (__VERSION__ => __VERSION__)('own')"
+
 const list = EXPRESSIONS.map(([code]) => code).join(',\n')
 
 test('an expression has the same value in JavaScript, TypeScript and JSX, alone and joined', async t => {
@@ -73,14 +76,21 @@ import { own } from './own.js'
 import { mode } from 'kit'
 export const told = import('./later.js').then(({ later }) => [plain, typed, jsx, own, mode, later])`
   }
-  const kit = modulePkg('kit', 'export const mode = process.env.NODE_ENV')
+  const kit = modulePkg(
+    'kit',
+    `import { more } from 'common'
+export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.env.VITE_API]`
+  )
+  const common = pkg('common', { main: 'a.js' }, { 'a.js': `exports.more = [${IN_PACKAGES}]` })
   const sources = Object.entries(files).map(([name, code]) => [`javascripts/${name}`, code])
-  const root = makeProject(t, placed({ ...kit, ...Object.fromEntries(sources) }))
+  const root = makeProject(t, placed({ ...kit, ...common, ...Object.fromEntries(sources) }))
   for (const way of WAYS) {
     const isDeveloped = way === 'development'
     const values = EXPRESSIONS.map(([, one, other]) => (isDeveloped ? one : other))
     const mode = isDeveloped ? 'development' : 'production'
-    const expected = [values, values, values, 'mine', mode, isDeveloped ? 1 : 0]
+    const common = [mode, '1.0', 5, 'own']
+    const kit = [...common, ...common, mode, 'https://api.example']
+    const expected = [values, values, values, 'mine', kit, isDeveloped ? 1 : 0]
     for (const minify of isDeveloped ? [false] : [false, true]) {
       const options = { env: mode, packages: ['kit'], define: DEFINE, minify }
       const { told, failed, warnings } = await outcomeOf(t, root, options, way)

@@ -45,7 +45,7 @@ export const APP = {
 export function wantedOf(root: string, named: readonly string[], given?: Partial<Needed>): Needed {
   const by = { importer: 'the option packages', from: root, names: ['given'] }
   const specifiers = new Map(named.map(each => [each, by]))
-  return { root, condition: 'development', mapped: [], specifiers, ...given }
+  return { root, condition: 'development', constants: {}, mapped: [], specifiers, ...given }
 }
 
 /** One build, in this process. */

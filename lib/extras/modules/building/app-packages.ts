@@ -18,7 +18,7 @@ import {
   type Observation
 } from '../../../publishing/sources/observation.ts'
 import { importedBy, mayImport, type Imported, type ScriptImports } from '../imports.ts'
-import { hasModules, isFree, isNamed, isPackage, modeOf } from '../options.ts'
+import { isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
@@ -31,7 +31,7 @@ import { readPackages, specifiersOf, type Listed } from './read.ts'
 export async function packagesOf(project: Project, isBuilt: boolean): Promise<MakeSourceList> {
   const { apps, root } = project
   if (apps.some(isNamed)) requireFolders(OPTION)
-  if (apps.some(hasModules)) await rolldownVersion(OPTION, root)
+  if (apps.some(app => namedIn(app).length > 0)) await rolldownVersion(OPTION, root)
   return (app, own) => {
     const isListed = isNamed(app) || (isBuilt && isFree(app))
     return [
@@ -137,7 +137,7 @@ class AppPackages implements SourceList {
   }
 
   async #modules(wanted: Needed, inputs: Observation[]): Promise<Listed> {
-    const { root } = wanted
+    const { root, mapped, constants } = wanted
     // These are joined with the modules of the app.
     if (isPrecompiled(this.#app, this.#project) && modeOf(this.#app) !== false)
       return readPackages(await loadRolldown(OPTION, root), wanted)
@@ -145,7 +145,7 @@ class AppPackages implements SourceList {
     const places = Array.from(wanted.specifiers, ([each, { from }]) => [each, from])
     const elsewhere = places.filter(([, from]) => from !== root)
     // The number tells how a build is kept.
-    const key = JSON.stringify([2, versions, namedIn(this.#app), wanted.mapped, elsewhere])
+    const key = JSON.stringify([2, versions, namedIn(this.#app), mapped, constants, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
     const isUsable = known && isEnough(known, wanted) && (await builds.isWhole(known))
@@ -226,6 +226,7 @@ async function wantedBy(
   return {
     root,
     condition: isProduction ? 'production' : 'development',
+    constants: app.constants,
     mapped: [...app.imports.keys()],
     specifiers: new Map([...specifiers].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }

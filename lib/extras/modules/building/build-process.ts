@@ -91,9 +91,8 @@ const HOUR_MS = 3_600_000
 /** @param app its name: it has one build for each condition */
 export async function directoryFor(root: string, app: string, condition: string): Promise<string> {
   const name = join('.cache/koa-fresh-assets/npm', digestOf(`${root}\n${app}\n${condition}`))
-  const [own = root, ...others] = nodeModulesFrom(root)
-  for (const folder of [own, ...others]) if (await statOf(folder)) return join(folder, name)
-  return join(own, name)
+  for (const folder of nodeModulesFrom(root)) if (await statOf(folder)) return join(folder, name)
+  return join(root, 'node_modules', name)
 }
 
 /** Returns undefined where there is none. */

@@ -138,12 +138,12 @@ async function buildAll({ rolldown }: Rolldown, wanted: Needed) {
   }
 }
 
-export function inputOf({ root, specifiers, condition }: Needed) {
+export function inputOf({ root, specifiers, condition, constants }: Needed) {
   return {
     input: Object.fromEntries(Array.from(specifiers.keys(), each => [FOLDER + each, ENTRY + each])),
     cwd: root,
     preserveEntrySignatures: 'strict' as const,
-    ...buildOptions(condition)
+    ...buildOptions(condition, constants)
   } as const
 }
 

@@ -99,7 +99,7 @@ function inOrder(code: string, written: readonly string[], parse: Rolldown['pars
 }
 
 async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf) {
-  const { root, minifyTarget: target, plan } = joining
+  const { root, app, minifyTarget: target, plan } = joining
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
   if (entries.length === 0) return []
   const inputs = entries.map(path => {
@@ -112,7 +112,7 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
   const build = await rolldown({
     input: Object.fromEntries(inputs),
     cwd: root,
-    ...buildOptions('production'),
+    ...buildOptions('production', app.constants),
     // With strictExecutionOrder, ES modules that need no wrapper have none; some would run before CommonJS in front of them.
     experimental: { attachDebugInfo: 'none', onDemandWrapping: !hasCommonJs },
     plugins: [modulesFrom(joining, pathOf, lost)]
