@@ -200,7 +200,7 @@ export class Renderer {
     const listed =
       direct ?? (await this.#byFile(app, path.startsWith('.') ? [] : sources.nodeModules, path))
     if (isOwn && typeof listed === 'object' && !listed.source.packageName) return listed
-    // What the app has comes before packages, and stylesheets of packages do not mean it.
+    // Files of the app come before those of packages, but stylesheets of packages do not mean them.
     const meant = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
     const named = direct ?? (isOwn ? await this.#named(app, meant) : undefined)
     if (typeof named === 'object' || reference.kind === 'source-map') return named ?? listed

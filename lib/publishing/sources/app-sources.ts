@@ -206,7 +206,7 @@ export class AppSources {
   }
 
   get #snapshot(): Snapshot {
-    // What a stylesheet asks for is added to a list, and changes nothing else.
+    // A file that a stylesheet asks for is added to a list, and changes nothing else.
     const of = [this.generation, ...this.lists.map(({ files }) => files)]
     if (this.#last && of.every((each, at) => each === this.#last?.of[at]))
       return this.#last.snapshot

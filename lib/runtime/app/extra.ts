@@ -190,7 +190,7 @@ export interface SourceList {
   verify(): Promise<void>
   /** Returns the name of the file that a path leads to, through any links. */
   nameAt?(path: string): Promise<string | undefined>
-  /** What stylesheets asked for, for a process that has not rendered them: `verify` tells whether it still holds. */
+  /** The requests of stylesheets, for a process that has not rendered them: `verify` tells whether they still hold. */
   asked?: unknown
   /** Adds the file that a stylesheet refers to, or what was compiled into it, and returns its name. */
   fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
