@@ -304,28 +304,55 @@ testInEach(
   }
 )
 
-testInEach('a server that is killed and started again reloads the page once', async (t, launch) => {
+const NAMED = "document.querySelector('#name').value"
+
+testInEach(
+  'what was typed stays when a server starts again that sends the same page',
+  async (t, launch) => {
+    const { page, restart, edit, requests } = await openRestarted(t, launch)
+    await page.evaluate(`${NAMED} = 'Ada'`)
+    await restart()
+    await until(() => requests() === 1, 'the page is compared')
+    await edit('rgb(4, 5, 6)')
+    t.deepEqual([await page.evaluate(NAMED), requests()], ['Ada', 1])
+    t.true(await page.evaluate('isSamePage'))
+    await restart('<h1>edited</h1>')
+    await shows(page, "document.querySelector('h1')?.textContent", 'edited')
+    await mark(page)
+    await edit('rgb(7, 8, 9)')
+    t.true(await page.evaluate('isSamePage'), 'no other reload')
+    await until(() => requests() === 2, 'the other process tells of both requests')
+  }
+)
+
+/** A page of a server that is killed and started again, with what is typed into its view. */
+async function openRestarted(t: ExecutionContext, launch: Launch) {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  const one = await startProcess(t, '../extras/live/live-site.ts', root)
-  const port = Number(one.first)
+  let server = await startProcess(t, '../extras/live/live-site.ts', root)
+  const port = Number(server.first)
   const page = await launch(t).open(`http://127.0.0.1:${port}/`)
   await mark(page)
-  writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(1, 2, 3) }' })
-  await shows(page, styleOf('body'), 'rgb(1, 2, 3)')
-  t.true(await page.evaluate('globalThis.isSamePage'))
-  one.child.kill('SIGKILL')
-  await once(one.child, 'exit')
-  const other = await startProcess(t, '../extras/live/live-site.ts', root, port)
-  let pages = 0
-  other.child.on('message', () => pages++)
-  await shows(page, 'globalThis.isSamePage', undefined)
-  await mark(page)
-  writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(4, 5, 6) }' })
-  await shows(page, styleOf('body'), 'rgb(4, 5, 6)')
-  t.true(await page.evaluate('globalThis.isSamePage'), 'no other reload')
-  await until(() => pages > 0, 'the other process tells of the page')
-  t.is(pages, 1)
-})
+  let requests = 0
+  const edit = async (color: string) => {
+    writeFiles(root, { 'apps/web/assets/css/app.css': `body { color: ${color} }` })
+    await shows(page, styleOf('body'), color)
+  }
+  await edit('rgb(1, 2, 3)')
+  return {
+    page,
+    edit,
+    /** The number of requests for the page since the last restart. */
+    requests: () => requests,
+    restart: async (view = '') => {
+      server.child.kill('SIGKILL')
+      await once(server.child, 'exit')
+      writeFiles(root, { 'view.html': view })
+      requests = 0
+      server = await startProcess(t, '../extras/live/live-site.ts', root, port)
+      server.child.on('message', () => requests++)
+    }
+  }
+}
 
 test.serial(
   'no frame in a page of another site gets a channel, and one in a page of the same site does',

@@ -16,7 +16,7 @@ import { bundlesIn } from '../vite/bundles.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 
 /** The scripts for browsers refer to each other by relative URLs. */
-const SCRIPTS = ['live.js', 'live-channel.js', 'live-overlay.js', 'live-stylesheets.js']
+const SCRIPTS = ['', '-channel', '-overlay', '-page', '-stylesheets'].map(each => `live${each}.js`)
 
 export function livePages(pipeline: Pipeline): Pages {
   const channel = new Channel(pipeline)
@@ -49,7 +49,7 @@ class Channel {
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
-  /** A page that is told another version, or is older than the process, reloads: the server was restarted. */
+  /** A page that is told another version, or is older than the process, asks whether it is still the same. */
   readonly #instance: Part = {
     key: 'instance',
     version: randomUUID(),

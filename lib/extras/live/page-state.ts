@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, CompileError } from '../../runtime/errors.ts'
-import { isSettled, stampOf, statOf, type Stamp } from '../../runtime/files/disk.ts'
+import { digestOf } from '../../runtime/files/digest.ts'
+import type { Stamp } from '../../runtime/files/disk.ts'
 import {
   isFileObservation,
   observe,
@@ -110,11 +111,13 @@ function linkTo(error: AssetError, { live }: Settings): string | undefined {
 
 const CONCURRENCY = 16
 
-/** Files of the option `live.watch` have one version together: the number of changes that were seen. */
+/** What was seen of a file, and the digest of its text. */
+type Watched = FileObservation & { readonly text: string }
+
+/** Files of the option `live.watch` have one version together, which a restarted server makes again. */
 export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) {
   const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
-  let seen: ReadonlyMap<string, FileObservation> = new Map()
-  let changes = 0
+  let seen: ReadonlyMap<string, Watched> = new Map()
   return async () => {
     await Promise.all(trees.map(tree => tree.refresh()))
     const files = trees.flatMap(tree =>
@@ -122,27 +125,22 @@ export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) 
     )
     const looks = await inParallel(files, CONCURRENCY, async path => {
       const known = seen.get(path)
-      const same = known && (await recheck(known))
-      if (!same) changes++
-      return same ?? (await observed(path))
+      return (known && (await recheck(known))) ?? (await watched(path))
     })
     const found = looks.flat()
-    if (found.length < seen.size) changes++
     seen = new Map(found.map(each => [each.path, each]))
+    const texts = found.map(({ path, text }) => `${text} ${path}\n`).toSorted()
     const times = found.map(({ stamp }) => Number(stamp.mtimeNs / 1_000_000n))
     return {
       key: 'live.watch',
-      version: String(changes),
+      version: digestOf(texts.join('')),
       changedAt: times.reduce((last, time) => Math.max(last, time), 0)
     }
   }
 }
 
-/** A file that has been at rest is not read. */
-async function observed(path: string): Promise<FileObservation | []> {
+async function watched(path: string): Promise<Watched | []> {
   const readAt = Date.now()
-  const stats = await statOf(path)
-  if (stats && isSettled(stats, readAt)) return { path, stamp: stampOf(stats) }
-  const read = stats && (await readSnapshot(path))
-  return read ? observe(path, read, readAt) : []
+  const read = await readSnapshot(path)
+  return read ? { ...observe(path, read, readAt), text: digestOf(read.bytes) } : []
 }

@@ -38,6 +38,8 @@ export function provideContext(
     const app = only ?? appOfPage(settings, rawPath(req.url ?? ''))?.name ?? ''
     return pipeline.viewHelpers(app, development?.isAllowed(req) ?? false)
   }
+  const tell = (ctx: Context) =>
+    Promise.all(pipeline.running.flatMap(each => each.responded?.(ctx) ?? []))
   const areFixed = only !== undefined && !development && !areOfPage
   let fixed: ViewHelpers | undefined
   return function assetContext(ctx, next): Promise<unknown> {
@@ -52,7 +54,8 @@ export function provideContext(
     else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
     if (areFixed) fixed ??= ctx.assets
     const refreshed = pipeline.refresh()
-    const responded = refreshed ? nextAfter(refreshed, ctx, next, settings) : next()
+    const made = refreshed ? nextAfter(refreshed, ctx, next, settings) : next()
+    const responded = development?.isAllowed(ctx.req) ? made.then(() => tell(ctx)) : made
     if (!areOfPage) return responded
     return responded.catch((error: unknown) => {
       // The error page is another page than the one for which helpers have written tags.

@@ -154,6 +154,8 @@ export interface Running {
     | ((path: string) => ((ctx: Context) => Promise<void>) | undefined)
     | undefined
   readonly watch?: Watch | undefined
+  /** Is called in development for a response to this machine, which middleware in front may still change. */
+  responded?(ctx: Context): Promise<void>
 }
 
 /** A part of pages that may change while a server runs. */

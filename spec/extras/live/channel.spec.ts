@@ -81,7 +81,7 @@ test('a page is told what is broken, and that it is fixed', async t => {
   t.is(other.told().length, 1, 'it uses nothing of this')
 })
 
-test('files of live.watch have one version, whichever way an editor saves', async t => {
+test('files of live.watch have one version, however they are saved, which a restarted server knows', async t => {
   const views = { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' }
   const site = await makeSite(t, views, { live: { watch: ['views'] } })
   const tab = await openTold(t, site.port)
@@ -104,6 +104,10 @@ test('files of live.watch have one version, whichever way an editor saves', asyn
   site.write('/views/page.ejs', '4')
   await tab.next()
   t.is(tab.told().length, length + 1)
+  const options = { root: site.root, env: 'development', live: { watch: ['views'] } }
+  const { first } = await startProcess(t, 'silent-site.ts', options)
+  const restarted = await openTold(t, Number(first))
+  t.is(restarted.version('live.watch'), tab.version('live.watch'))
 })
 
 test('what was changed after the page was opened is reported as late', async t => {

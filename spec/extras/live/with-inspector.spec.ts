@@ -16,9 +16,10 @@ const NAMES = [
 ]
 const TAG = '<script src="/assets/-/live.js" type="module" async="async"></script>'
 
-/** The modules of the room that have been loaded by this process. */
+/** The modules of what is under -/ that have been loaded by this process; the others are for pages with the tag. */
 function loaded(): string[] {
-  return loadedScripts().filter(url => /\/lib\/extras\/(?:inspector|live)\/(?!extra|tag)/.test(url))
+  const room = /\/lib\/extras\/(?:inspector|live)\/(?!extra|tag|page-digest)/
+  return loadedScripts().filter(url => room.test(url))
 }
 
 const page: SiteOptions['routes'] = (ctx, next) => {

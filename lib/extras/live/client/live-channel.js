@@ -1,5 +1,6 @@
 // Connects the page to the live channel, and applies what it is told.
 import { showNotes, showProblems } from './live-overlay.js'
+import { isSamePage } from './live-page.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
 /** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
@@ -14,6 +15,8 @@ const LONGEST_LOAD = 2000
 const GATHERING = 200
 /** Milliseconds before the page connects again. */
 const RECONNECT = 500
+/** The key of the part that is another one after a restart of the server. */
+const INSTANCE = 'instance'
 
 /** The URL paths that the page has requested. @type {Set<string>} */
 const used = new Set()
@@ -74,9 +77,25 @@ function receive({ parts, problems, notes }) {
   // Each part that can be replaced is, so some() would stop too early.
   const rest = parts.filter(isChanged).filter(part => !replace(part))
   if (rest.length === 0) return
+  if (rest.every(({ key }) => key === INSTANCE)) void reloadIfOther()
+  else reload()
+}
+
+function reload() {
   isReloading = true
   disconnect()
   location.reload()
+}
+
+/** A restarted server may send the same page: what was typed into this one stays. */
+async function reloadIfOther() {
+  try {
+    if (!(await isSamePage())) reload()
+  } catch (error) {
+    console.debug('the server does not respond yet', error)
+    // The next message asks again.
+    versions.set(INSTANCE, null)
+  }
 }
 
 /** @param {Part} part */
