@@ -40,7 +40,7 @@ const EXTRA: Budgets = {
   init: 440,
   inspector: 850,
   'kept-index': 140,
-  live: 880,
+  live: 1030,
   media: 590,
   modules: 2500,
   names: 580,

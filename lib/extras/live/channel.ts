@@ -13,17 +13,27 @@ import { suppressDisconnects } from '../../runtime/serving/respond.ts'
 import { isBelow } from '../../runtime/serving/request.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
+import { pageConsole } from './console.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 
 /** The scripts for browsers refer to each other by relative URLs. */
-const SCRIPTS = ['', '-channel', '-overlay', '-page', '-stylesheets'].map(each => `live${each}.js`)
+const SCRIPTS = ['', '-channel', '-console', '-overlay', '-page', '-stylesheets'].map(
+  each => `live${each}.js`
+)
 
 export function livePages(pipeline: Pipeline): Pages {
   const channel = new Channel(pipeline)
+  const hasConsole = pipeline.settings.live?.console ?? false
   return {
     ...Object.fromEntries(SCRIPTS.map(name => [name, (ctx: Context) => sendScript(ctx, name)])),
-    live: ctx => channel.connect(ctx)
+    live: ctx => channel.connect(ctx),
+    ...(hasConsole ? { 'POST live': pageConsole(pipeline) } : { 'live-console.js': sendNothing })
   }
+}
+
+function sendNothing(ctx: Context): void {
+  ctx.type = 'text/javascript'
+  ctx.body = ''
 }
 
 async function sendScript(ctx: Context, name: string): Promise<void> {

@@ -136,9 +136,11 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
     async respond(ctx: Context, next: Next): Promise<unknown> {
       const { req } = ctx
       const path = rawPath(req.url ?? '')
-      const isFor = path.startsWith(start) && isRead(req)
+      // A browser names the origin of every page that sends something.
+      const isSent = req.method === 'POST' && req.headers.origin !== undefined
+      const isFor = path.startsWith(start) && (isSent || isRead(req))
       if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
-      const handler = (await pages())[path.slice(start.length)]
+      const handler = (await pages())[`${isSent ? 'POST ' : ''}${path.slice(start.length)}`]
       if (!handler) return next()
       // Browsers without Fetch Metadata need this, and browsers do not send it over http to the names in `hosts`.
       ctx.set('Content-Security-Policy', "frame-ancestors 'none'")

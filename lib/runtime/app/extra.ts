@@ -226,10 +226,10 @@ export interface KnownImports {
   readonly links: ReadonlyMap<string, readonly string[]>
 }
 
-/** Pages by their name below `-/`: `live`, or the empty string for `-/` itself. */
+/** Pages by their name below `-/`: `live`, or the empty string for `-/` itself; `POST live` for what is sent there. */
 export type Pages = Readonly<Record<string, Page>>
 
-/** Responds to a GET or HEAD request from this machine. */
+/** Responds to a request from this machine: GET or HEAD, unless its name says POST. */
 export type Page = (ctx: Context) => Promise<void> | void
 
 export interface Call {

@@ -109,6 +109,8 @@ export interface LiveOptions {
   watch?: readonly string[] | undefined
   /** The editor that opens links from an error to its place in the source. Default: none, so no links. */
   editor?: 'vscode' | 'vscode-insiders' | 'vscodium' | 'cursor' | 'windsurf' | 'zed' | undefined
+  /** The terminal shows errors, rejections, `console.error` and refusals of the CSP in pages. Default: `true`. */
+  console?: boolean | undefined
 }
 
 /** Response fields, by name. */

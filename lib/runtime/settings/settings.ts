@@ -70,10 +70,12 @@ function settleRoot(root = process.cwd()): string {
 
 function settleLive(given: boolean | LiveOptions, root: string) {
   if (given === false) return undefined
-  const { hosts = [], watch = [], editor }: LiveOptions = given === true ? {} : given
+  const options: LiveOptions = given === true ? {} : given
+  const { hosts = [], watch = [], editor, console = true } = options
   return Object.freeze({
     hosts: new Set(hosts.map(name => name.toLowerCase())),
     watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),
-    editor
+    editor,
+    console
   })
 }

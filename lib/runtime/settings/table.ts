@@ -94,7 +94,8 @@ export const LIVE = {
     name => isText(name) && /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(name)
   ),
   watch: listOf('a list of directories', isText),
-  editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
+  editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed'),
+  console: flag
 } satisfies Record<keyof LiveOptions, Expectation>
 
 const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>

@@ -1,4 +1,6 @@
 // These scripts run in every browser that has modules. This one is early: browsers remember only 250 resources.
+// oxlint-disable-next-line import/no-unassigned-import -- it only listens
+import './live-console.js'
 
 /** @typedef {(entries: PerformanceResourceTiming[]) => void} Follow */
 

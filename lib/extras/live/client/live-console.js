@@ -1,0 +1,81 @@
+// Tells the server what goes wrong in the page, for its terminal. With `live: { console: false }` it gets an empty file.
+
+/** A page tells so many different texts until it is reloaded, of so many characters. */
+const [MAX_TEXTS, MAX_LENGTH] = [100, 4000]
+/** Counts how often each text has come. @type {Map<string, number>} */
+const counts = new Map()
+
+/** Sends a text when it comes first, and for the 10th, 100th and 1000th time. @param {string} text */
+function tell(text) {
+  const count = (counts.get(text) || 0) + 1
+  if (count === 1 && counts.size >= MAX_TEXTS) return
+  counts.set(text, count)
+  if (!/^10*$/.test(String(count))) return
+  const times = count > 1 ? ` (${count} times by now)` : ''
+  const body = `in the page ${location.pathname}${times}: ${text.slice(0, MAX_LENGTH)}`
+  const url = new URL('live', import.meta.url).href
+  fetch(url, { method: 'POST', body, keepalive: true }).catch(error => console.debug(url, error))
+}
+
+/** @param {string} text @param {string | null} file @param {number | null} line @param {number | null} column */
+function tellAt(text, file, line, column) {
+  tell(file ? `${text}\n    at ${file}:${line}:${column}` : text)
+}
+
+/** @param {unknown} value */
+function shown(value) {
+  if (!(value instanceof Error)) return typeof value === 'string' ? value : asJson(value)
+  // Chromium alone begins the stack with the message.
+  const { name, message, stack = '' } = value
+  return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
+}
+
+/** @param {unknown} value */
+function asJson(value) {
+  try {
+    return JSON.stringify(value) || String(value)
+  } catch (error) {
+    return `${String(value)}, without its members: ${String(error)}`
+  }
+}
+
+addEventListener('error', ({ error, message, filename, lineno, colno }) => {
+  if (error instanceof Error) tell(`Uncaught ${shown(error)}`)
+  else tellAt(message, filename, lineno, colno)
+})
+addEventListener('unhandledrejection', ({ reason }) =>
+  tell(`Unhandled rejection: ${shown(reason)}`)
+)
+
+const { error: original } = console
+/** @param {unknown[]} values */
+console.error = (...values) => {
+  original.apply(console, values)
+  const [first = '', ...rest] = values.map(shown)
+  const text = first.replace(/%[sdifoOc]/g, mark =>
+    mark === '%c' && rest.shift() ? '' : rest.shift() || ''
+  )
+  const isPlace = (/** @type {string} */ line) =>
+    /:\d+:\d+\)?$/.test(line) && !line.includes(import.meta.url)
+  const caller = String(new Error('from').stack).split('\n').find(isPlace)
+  const place = values.some(each => each instanceof Error) ? '' : `\n    ${(caller || '').trim()}`
+  tell(`console.error: ${[text, ...rest].join(' ')}${place}`)
+}
+
+/** @typedef {{ effectiveDirective: string, sourceFile: string | null, lineNumber: number | null, columnNumber: number | null }} Violation */
+
+/** @param {Violation} violation @param {string | null} blocked */
+function tellViolation({ effectiveDirective, sourceFile, lineNumber, columnNumber }, blocked) {
+  const text = `Content-Security-Policy: ${effectiveDirective} does not allow ${blocked}`
+  tellAt(text, sourceFile, lineNumber, columnNumber)
+}
+
+addEventListener('securitypolicyviolation', event => tellViolation(event, event.blockedURI))
+// Chromium also knows what was refused before this script ran.
+if (typeof ReportingObserver === 'function') {
+  const early = new ReportingObserver(() => undefined, { types: ['csp-violation'], buffered: true })
+  early.observe()
+  for (const { body } of /** @type {any[]} */ (early.takeRecords()))
+    tellViolation(body, body.blockedURL)
+  early.disconnect()
+}

@@ -1,0 +1,82 @@
+// Who may print into the terminal, and what.
+import fc from 'fast-check'
+import { serial as test, type ExecutionContext } from '../../support/test.ts'
+import { makeSite } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+
+async function open(t: ExecutionContext) {
+  const printed: string[] = []
+  const { warn } = console
+  console.warn = (line: unknown) => void printed.push(String(line))
+  t.teardown(() => (console.warn = warn))
+  const site = await makeSite(t, { 'js/app.js': 'app()', 'js/typed.js.ts': '\n\nthrow 1' })
+  await site.ask('/assets/app.js')
+  await site.ask('/assets/typed.js')
+  const origin = `http://127.0.0.1:${site.port}`
+  const post = async (body: string, headers: object = {}, path = '/assets/-/live') => {
+    const isChunked = 'Transfer-Encoding' in headers
+    const length = isChunked ? {} : { 'Content-Length': Buffer.byteLength(body) }
+    const all = { Origin: origin, ...length, ...headers }
+    return (await site.ask(path, { method: 'POST', headers: all, body })).status
+  }
+  printed.length = 0
+  return { origin, post, printed }
+}
+
+test('the terminal shows texts of own pages alone, of 32 KiB at most and 20 a second', async t => {
+  const { post, printed } = await open(t)
+  for (const headers of [
+    ...[{ Origin: 'http://evil.example' }, { Origin: 'null' }, { Host: 'evil.example' }],
+    ...[{ 'Sec-Fetch-Site': 'cross-site' }, { 'Sec-Fetch-Site': 'same-site' }, { Via: '1.1 a' }]
+  ])
+    t.is(await post('x', headers), 404, JSON.stringify(headers))
+  for (const path of ['/assets/-/', '/assets/-/live.js', '/assets/-/toString'])
+    t.is(await post('x', {}, path), 404, path)
+  t.is(await post('x'.repeat(32 * 1024 + 1)), 413)
+  t.is(await post('x', { 'Transfer-Encoding': 'chunked' }), 413)
+  t.deepEqual(printed, [])
+  const statuses = await Promise.all(Array.from({ length: 60 }, () => post('x')))
+  t.deepEqual(new Set(statuses), new Set([204, 429]))
+  t.true(printed.length <= 40, 'two seconds at most')
+  t.is(new Set(printed).size, 1)
+  t.is(printed[0], 'koa-fresh-assets: x')
+})
+
+test('no text of a page has a character that a terminal obeys', async t => {
+  const { post, printed } = await open(t)
+  const unit = fc.constantFrom(
+    '\u001b',
+    '\u0007',
+    '\u009b',
+    '\u202e',
+    '\r',
+    '\u2028',
+    'a',
+    '\n',
+    'ä'
+  )
+  const property = fc.asyncProperty(fc.string({ unit, minLength: 1 }), async text => {
+    printed.length = 0
+    const status = await post(text)
+    const isSafe = !/[^\P{Cc}\n]|[\u202e\u2028]/u.test(printed.join(''))
+    return status === 429 || (printed.length === 1 && isSafe)
+  })
+  await t.notThrowsAsync(fc.assert(property, { numRuns: cases(15, 200) }))
+})
+
+test('a place is that of the source, in the stacks of all browsers, and a foreign one stays', async t => {
+  const { origin, post, printed } = await open(t)
+  const app = 'apps/web/assets/js/app.js:7:3'
+  const rows: readonly (readonly [text: string, shown: string])[] = [
+    [`at f (${origin}/assets/app.js:7:3)`, `at f (${app})`],
+    [`f@${origin}/assets/app.js?t=12:7:3`, `f@${app}`],
+    [`at ${origin}/assets/typed.js:1:1`, 'at apps/web/assets/js/typed.js.ts:3:1'],
+    [`at ${origin}/books:12:5`, 'at /books:12:5'],
+    [`at ${origin}/assets/none.js:1:2`, 'at /assets/none.js:1:2'],
+    [`at ${origin}/assets/%zz.js:1:2`, 'at /assets/%zz.js:1:2'],
+    ['at https://cdn.example/assets/app.js:7:3', 'at https://cdn.example/assets/app.js:7:3'],
+    [`see ${origin}/assets/app.js`, `see ${origin}/assets/app.js`]
+  ]
+  t.is(await post(rows.map(([text]) => text).join('\n')), 204)
+  t.is(printed.join(), `koa-fresh-assets: ${rows.map(([, shown]) => shown).join('\n')}`)
+})
