@@ -4,5 +4,6 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const init: Extra<Pipeline> = {
   name: 'init',
+  standsOn: ['restarts'],
   commandLine: async () => ({ commands: [(await import('./init-command.ts')).init] })
 }

@@ -26,6 +26,7 @@ import { named } from '../../runtime/files/disk.ts'
 import { isInside } from '../../runtime/files/paths.ts'
 import { OK, UsageError, table } from '../../publishing/cli/command.ts'
 import { stripsTypes } from '../../publishing/cli/config.ts'
+import { nodemonIgnoring, pm2Ignoring } from '../restarts/ignore.ts'
 import { assetsOf, configOf, contentOf, LINES, type Config } from './starter-files.ts'
 
 export const init: Command = {
@@ -38,9 +39,10 @@ folder for fonts, unless the project has assets already; assets.config.js, as an
 ES or a CommonJS module as package.json says, or .ts where there is a tsconfig.json
 or typescript among the dependencies; .env.development and .env.test with
 SERVE_STATIC_ASSETS=true, the latter with NODE_ENV=test as well; and adds
-public/assets, public/assets.json and source-maps to .gitignore. A file that
-exists is kept: lines that .gitignore and the .env files lack are added at the
-end. Nothing is written through a symbolic link that leads out of the project.
+public/assets, public/assets.json and source-maps to .gitignore. Where nodemon is
+among the dependencies, its configuration ignores public and apps/*/assets. A file
+that exists is kept: lines that .gitignore and the .env files lack are added at
+the end. Nothing is written through a symbolic link that leads out of the project.
 After an interruption, run it again for the rest.
 
 With a name, it adds that app to the project: apps/<name>/assets with the same
@@ -87,7 +89,8 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   }
   const planned = [
     ...Object.entries(files).map(([path, content]) => creating(root, path, content)),
-    ...Object.entries(LINES).map(([path, lines]) => adding(root, path, lines))
+    ...Object.entries(LINES).map(([path, lines]) => adding(root, path, lines)),
+    ...ignoring(root)
   ].map((step): FileStep => {
     const isLeft = step.action !== 'keep' && leadsOut(root, step.path)
     return isLeft ? { ...step, action: 'skip' } : step
@@ -99,7 +102,8 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const compiler = `Add the compiler of docs/tailwind.md to ${config.name}`
   const advice = [
     ...(tailwind && isConfigured ? [compiler] : []),
-    ...(needed ? [`Install what Tailwind needs:\n\n  ${needed}`] : [])
+    ...(needed ? [`Install what Tailwind needs:\n\n  ${needed}`] : []),
+    ...[pm2Ignoring(root) ?? []].flat()
   ]
   const first = advice.map(line => `\n${line}\n`).join('')
   const next = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config, root)
@@ -114,6 +118,8 @@ interface FileStep {
   readonly action: 'create' | 'add' | 'keep' | 'skip'
   readonly lines?: readonly string[]
   readonly content?: string | Buffer
+  /** True if the content is that of the whole file, which exists. */
+  readonly isWhole?: boolean
 }
 
 const creating = (root: string, path: string, content: string | Buffer): FileStep =>
@@ -127,6 +133,12 @@ function adding(root: string, path: string, wanted: Readonly<Record<string, RegE
   if (lines.length === 0) return { path, action: 'keep' }
   const content = `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`
   return { path, action: text === undefined ? 'create' : 'add', lines, content }
+}
+
+/** nodemon would restart the server for each file that a page makes it publish. */
+function ignoring(root: string): FileStep[] {
+  const { path, lines, content } = nodemonIgnoring(root) ?? { path: '', lines: [], content: '' }
+  return lines.length > 0 ? [{ path, action: 'add', lines, content, isWhole: true }] : []
 }
 
 type Apps = KoaAssetsOptions['apps']
@@ -216,20 +228,22 @@ function leadsOut(root: string, path: string): boolean {
 function addFiles(root: string, steps: readonly FileStep[]): void {
   const stage = join(root, STAGE)
   rmSync(stage, { recursive: true, force: true })
-  const created = steps.filter(({ action }) => action === 'create').toReversed()
+  const isStaged = ({ action, isWhole }: FileStep) =>
+    action === 'create' || (isWhole && action === 'add')
+  const created = steps.filter(isStaged).toReversed()
   try {
     for (const { path, content = '' } of created) {
       mkdirSync(dirname(join(stage, path)), { recursive: true })
       write(join(stage, path), content)
     }
-    for (const { path, action, content = '' } of steps) {
+    for (const { path, action, content = '', isWhole } of steps) {
       const file = join(root, path)
-      if (action === 'add') write(file, content, statSync(file).size)
+      if (action === 'add' && !isWhole) write(file, content, statSync(file).size)
     }
-    for (const { path } of created) {
+    for (const { path, isWhole } of created) {
       const names = path.split('/')
       const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
-      const top = paths.find(each => !existsSync(join(root, each)))
+      const top = isWhole ? path : paths.find(each => !existsSync(join(root, each)))
       if (top !== undefined) renameSync(join(stage, top), join(root, top))
     }
   } finally {

@@ -1,10 +1,8 @@
 // Writes what the files of a project begin with: the assets of an app, the configuration, the lines of dotfiles.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../../runtime/check-options.ts'
 import { CONFIG_NAMES } from '../../publishing/cli/config.ts'
-import { reasonOf } from '../../runtime/errors.ts'
-import { readIfThere } from '../../runtime/files/at-start.ts'
+import { dependenciesOf, recordOf } from '../restarts/ignore.ts'
 
 /** @param stem is that of the stylesheet and the script @param taken are names that no file may have */
 export function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, tailwind: boolean) {
@@ -74,26 +72,15 @@ export interface Config {
 
 /** Returns the existing file, or the one to write: Jest and `require` cannot load an ES module everywhere. */
 export function configOf(root: string): Config {
-  const file = join(root, 'package.json')
-  const packaged = parsed(readIfThere(file), file)
-  const { type, dependencies, devDependencies } = isRecord(packaged) ? packaged : {}
-  const isModule = type === 'module'
-  const all: Readonly<Record<string, unknown>> = Object.assign({}, dependencies, devDependencies)
-  const isTyped = existsSync(join(root, 'tsconfig.json')) || 'typescript' in all
+  const isModule = recordOf(root, 'package.json')['type'] === 'module'
+  const isTyped =
+    existsSync(join(root, 'tsconfig.json')) || dependenciesOf(root).includes('typescript')
   const written = isTyped ? (isModule ? 'ts' : 'mts') : 'js'
   const there = CONFIG_NAMES.find(each => existsSync(join(root, each)))
   const name = there ?? `assets.config.${written}`
   if (name.endsWith('ts')) return { name, kind: 'typescript' }
   const isEsm = name.endsWith('.mjs') || (isModule && name.endsWith('.js'))
   return { name, kind: isEsm ? 'esm' : 'commonjs' }
-}
-
-function parsed(bytes: Buffer | undefined, file: string): unknown {
-  try {
-    return bytes && JSON.parse(bytes.toString())
-  } catch (error) {
-    throw new Error(`${file} is not valid JSON: ${reasonOf(error)}`, { cause: error })
-  }
 }
 
 /** Returns the text of a new configuration. */

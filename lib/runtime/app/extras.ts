@@ -12,6 +12,7 @@ import { media } from '../../extras/media/extra.ts'
 import { modules } from '../../extras/modules/extra.ts'
 import { names } from '../../extras/names/extra.ts'
 import { releases } from '../../extras/releases/extra.ts'
+import { restarts } from '../../extras/restarts/extra.ts'
 import { routes } from '../../extras/routes/extra.ts'
 import { styles } from '../../extras/styles/extra.ts'
 import { telling } from '../../extras/telling/extra.ts'
@@ -29,6 +30,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   modules,
   names,
   releases,
+  restarts,
   routes,
   styles,
   telling,

@@ -11,7 +11,7 @@ import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../publishing/cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
 import { filesBelow, textsBelow } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, writeFiles, type Files } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { words } from '../../support/texts.ts'
 
@@ -129,6 +129,64 @@ test('init overwrites nothing, adds only missing lines, and a second run changes
   t.deepEqual(textsBelow(root), after)
 })
 
+const NODEMON = { devDependencies: { nodemon: '^3.0.0' } }
+const IGNORES = ['public/', 'apps/*/assets/']
+
+/** The text before, and after: what nodemon has to ignore is added, and all else stays. */
+const IGNORING: Readonly<Record<string, readonly [file: string, before: string, after: string]>> = {
+  'no configuration': [
+    'package.json',
+    `{\n\t"name": "shop",\n\t"devDependencies": { "nodemon": "^3.0.0" }\n}`,
+    `${JSON.stringify({ name: 'shop', ...NODEMON, nodemonConfig: { ignore: IGNORES } }, null, '\t')}\n`
+  ],
+  'a configuration in package.json': [
+    'package.json',
+    JSON.stringify({ ...NODEMON, nodemonConfig: { ignore: ['public'], ext: 'js' } }),
+    `${JSON.stringify({ ...NODEMON, nodemonConfig: { ext: 'js', ignore: ['public', 'apps/*/assets/'] } }, null, 2)}\n`
+  ],
+  'a nodemon.json': [
+    'nodemon.json',
+    '{ "ignore": "docs" }',
+    `${JSON.stringify({ ignore: ['docs', ...IGNORES] }, null, 2)}\n`
+  ],
+  'all that it needs': [
+    'package.json',
+    JSON.stringify({ ...NODEMON, nodemonConfig: { ignore: IGNORES } }),
+    JSON.stringify({ ...NODEMON, nodemonConfig: { ignore: IGNORES } })
+  ],
+  'no nodemon': [
+    'package.json',
+    '{ "dependencies": { "koa": "3" } }',
+    '{ "dependencies": { "koa": "3" } }'
+  ]
+}
+
+test('init lets nodemon ignore what the server publishes, wherever its configuration is', async t => {
+  for (const [name, [file, before, after]] of Object.entries(IGNORING)) {
+    const root = makeProject(t, { [file]: before })
+    const { status } = await run(root, 'init')
+    t.deepEqual([status, readFileSync(join(root, file), 'utf8')], [0, after], name)
+    t.regex((await run(root, 'init')).stdout, /^keep +\.gitignore$/m)
+    t.is(readFileSync(join(root, file), 'utf8'), after, name)
+  }
+})
+
+test('init says what to write for pm2, whose configuration is code, until it is there', async t => {
+  const saysOf = async (files: Files) => {
+    const { stdout } = await run(makeProject(t, files), 'init')
+    return /For pm2 with watch, write into the app's entry of (.*):\n\n {2}(.*)/
+      .exec(stdout)
+      ?.slice(1)
+  }
+  const list = 'ignore_watch: ["public","apps/*/assets","node_modules"]'
+  const config = { 'ecosystem.config.js': 'module.exports = {}' }
+  t.deepEqual(await saysOf(config), ['ecosystem.config.js', list])
+  const dependent = { 'package.json': '{ "dependencies": { "pm2": "7" } }' }
+  t.deepEqual(await saysOf(dependent), ['ecosystem.config.cjs', list])
+  t.is(await saysOf({ 'pm2.json': '{ "ignore_watch": [] }' }), undefined)
+  t.is(await saysOf({}), undefined)
+})
+
 test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
   const root = makeProject(t)
   for (const name of ['package.json', '.gitignore', '.env.test'])
@@ -200,6 +258,7 @@ const HERE = { 'package.json': '{ "type": "module" }' }
 for (const [title, files, line] of [
   ['in a new project', HERE, 'init'],
   ['beside dotfiles', { ...HERE, '.gitignore': 'dist', '.env.test': 'PORT=1' }, 'init'],
+  ['with nodemon', { 'package.json': '{ "devDependencies": { "nodemon": "3" } }' }, 'init'],
   ['with the name of another app', { ...HERE, 'apps/web/assets/own.css': '' }, 'init admin']
 ] as const) {
   test.serial(`init ${title}, interrupted anywhere, is completed by another run`, async t => {

@@ -1,0 +1,139 @@
+// By what a server tells that a program will restart it for what it publishes, and what it says then.
+import fc from 'fast-check'
+import { test, type ExecutionContext } from '../../support/test.ts'
+import { warnOfRestarts } from '../../../lib/extras/restarts/restarts.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import { makeProject, type Files } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+
+type Started = NonNullable<Parameters<typeof warnOfRestarts>[2]>
+
+interface Case extends Partial<Started> {
+  readonly files?: Files
+  readonly options?: KoaAssetsOptions
+}
+
+/** What is said to a server that was started so. */
+async function said(t: ExecutionContext, given: Case): Promise<string> {
+  const { files = {}, options, ...started } = given
+  const root = makeProject(t, files)
+  const warnings: string[] = []
+  const settings = settleProject({ root, env: 'development', serve: true, ...options })
+  const at = { cwd: root, env: {}, commands: [], ...started }
+  await warnOfRestarts(settings, message => void warnings.push(message), at)
+  return warnings.join('\n')
+}
+
+const WATCHED = { WATCH_REPORT_DEPENDENCIES: '1' }
+const PM2 = { pm_id: '0', watch: 'true', restart_time: '0' }
+const BY_FILE = { ...PM2, PM2_JSON_PROCESSING: 'true' }
+
+const json = (value: unknown) => JSON.stringify(value)
+const nodemon = (...words: readonly string[]) => [
+  `node /srv/node_modules/.bin/nodemon ${words.join(' ')}`
+]
+
+const RESTARTED: Readonly<Record<string, readonly [Case, says: RegExp]>> = {
+  nodemon: [
+    { commands: ['', 'nodemon server.js'] },
+    /^nodemon restarts this server for each file that it publishes into public.*: write "nodemonConfig": \{ "ignore": \["public\/","apps\/\*\/assets\/"\] \} into package\.json\. See .*live\.md#/
+  ],
+  'nodemon that ignores something else': [
+    { commands: nodemon('-i test server.js'), files: { 'nodemon.json': json({ ignore: 'docs' }) } },
+    /write "ignore": .* into nodemon\.json/
+  ],
+  'nodemon that watches all by a pattern': [
+    { commands: nodemon('--watch "*.*" server.js') },
+    /nodemon/
+  ],
+  'nodemon with another public': [
+    { commands: nodemon('server.js'), options: { public: 'www' } },
+    /publishes into www/
+  ],
+  'nodemon.json, which hides package.json': [
+    {
+      commands: nodemon('server.js'),
+      files: {
+        'nodemon.json': '{}',
+        'package.json': json({ nodemonConfig: { ignore: ['public/'] } })
+      }
+    },
+    /into nodemon\.json/
+  ],
+  'pm2 with a file': [
+    { env: BY_FILE, files: { 'ecosystem.config.cjs': 'watch: true' } },
+    /^pm2 restarts .*write ignore_watch: \["public","apps\/\*\/assets","node_modules"\] into the app's entry of ecosystem\.config\.cjs/
+  ],
+  'pm2 without a file, once it has restarted': [{ env: { ...PM2, restart_time: '1' } }, /^pm2 /],
+  'node --watch-path': [
+    { env: WATCHED, commands: ['node --watch-path=. server.js'] },
+    /^node --watch-path restarts .*start it with node --watch/
+  ],
+  'node --watch-path by a script of npm': [
+    { env: WATCHED, commands: ['node --watch-path ./public --watch-path src server.js'] },
+    /^node --watch-path/
+  ]
+}
+
+const QUIET: Readonly<Record<string, Case>> = {
+  'node alone': { commands: ['-bash', 'node server.js'] },
+  'a script whose name begins so': { commands: ['node nodemon-like.js'] },
+  'a nodemon that ignores public': { commands: nodemon('--ignore public/ server.js') },
+  'a nodemon that watches src': { commands: nodemon('-w src server.js') },
+  'a nodemon that is configured to watch src': {
+    commands: nodemon('server.js'),
+    files: { 'package.json': json({ nodemonConfig: { watch: 'src/**' } }) }
+  },
+  'what init writes': {
+    commands: nodemon('server.js'),
+    files: { 'package.json': json({ nodemonConfig: { ignore: ['public/', 'apps/*/assets/'] } }) }
+  },
+  'a server that publishes nothing': { commands: nodemon('server.js'), options: { apps: false } },
+  'a pm2 that does not watch': { env: { ...BY_FILE, watch: 'false' } },
+  'a pm2 that watches src': { env: { ...BY_FILE, watch: 'src,lib' } },
+  'a pm2 that ignores public': {
+    env: BY_FILE,
+    files: { 'ecosystem.config.cjs': "ignore_watch: ['public']" }
+  },
+  'a pm2 without a file that has restarted nothing': { env: PM2 },
+  'node --watch': { env: WATCHED, commands: ['node --watch server.js'] },
+  'node --watch-path with other folders': {
+    env: WATCHED,
+    commands: ['node --watch-path=src --watch-path=./lib server.js']
+  },
+  'tsx watch': { commands: ['node /srv/node_modules/.bin/tsx watch server.ts'] }
+}
+
+test('a server that a program restarts for what it publishes says what to write, and where', async t => {
+  for (const [name, [given, says]] of Object.entries(RESTARTED))
+    t.regex(await said(t, given), says, name)
+})
+
+test('nothing is said where nothing restarts the server for what it publishes', async t => {
+  for (const [name, given] of Object.entries(QUIET)) t.is(await said(t, given), '', name)
+})
+
+test('of any folders that are watched, one that contains public is found', async t => {
+  const folder = fc.constantFrom(
+    '.',
+    './',
+    'public',
+    './public/assets',
+    'src',
+    'lib/',
+    '**/*',
+    'publications'
+  )
+  const property = fc.asyncProperty(
+    fc.array(folder, { minLength: 1, maxLength: 3 }),
+    async folders => {
+      const commands = nodemon(...folders.map(each => `--watch ${each}`), 'server.js')
+      const hasPublic = folders.some(each =>
+        ['.', './', 'public', './public/assets', '**/*'].includes(each)
+      )
+      return ((await said(t, { commands })) !== '') === hasPublic
+    }
+  )
+  await t.notThrowsAsync(fc.assert(property, { numRuns: cases(20, 200) }))
+})
