@@ -111,7 +111,7 @@ function linkTo(error: AssetError, { live }: Settings): string | undefined {
 
 const CONCURRENCY = 16
 
-/** What was seen of a file, and the digest of its text. */
+/** A file as it was seen, with the digest of its text. */
 type Watched = FileObservation & { readonly text: string }
 
 /** Files of the option `live.watch` have one version together, which a restarted server makes again. */

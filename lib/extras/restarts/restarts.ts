@@ -9,7 +9,7 @@ import { isInside, pathFrom } from '../../runtime/files/paths.ts'
 import { readDirectory } from '../../runtime/files/at-start.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
-/** What of a project such a program has to ignore: it is neither loaded by the server nor written by a person for it. */
+/** The folders that such a program has to ignore: the server publishes into one, and reads the others when it is asked. */
 export const IGNORED = ['public', 'apps/*/assets']
 
 /** Matches what pm2 reads, other than its command line. */
@@ -81,7 +81,7 @@ async function nodemon({ cwd, commands }: Started): Promise<Program | undefined>
 
 export const PM2_IGNORED = JSON.stringify([...IGNORED, 'node_modules'])
 
-/** What pm2 ignores is in no variable: without a file, only a restart shows that it restarts anything. */
+/** No variable has what pm2 ignores: without a file, only a restart shows that it restarts anything. */
 async function pm2({ cwd, env }: Started): Promise<Program | undefined> {
   const { pm_id: id, watch = 'false', PM2_JSON_PROCESSING: hasFile, restart_time: times } = env
   if (id === undefined || watch === 'false' || (!hasFile && times === '0')) return undefined
