@@ -111,6 +111,7 @@ function partOf(id) {
   return 'shared'
 }
 
+// Each part is loaded at another time than its room, or breaks a circle between rooms.
 const PARTS = [
   [/^sources\/observation/, 'writing'],
   [/^building\/precompile/, 'building-precompile'],
