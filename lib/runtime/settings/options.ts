@@ -52,7 +52,7 @@ export interface LayeredOptions extends LayeredExtras {
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
-   * JSON values that expressions in scripts of the app have, in every environment; strings stand for themselves.
+   * JSON values that expressions in scripts and packages have, in every environment; strings stand for themselves.
    * `process.env.NODE_ENV` and `MODE`, `DEV`, `PROD`, `SSR` and `BASE_URL` of `import.meta.env` need none. Default: none.
    * @example
    * { __VERSION__: '1.2.0', 'import.meta.env.VITE_API': process.env.VITE_API }
