@@ -146,8 +146,9 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
 }
 
 async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | undefined) {
-  const { settings, sources } = publishingIn(pipeline)
+  const { settings, sources, plain } = publishingIn(pipeline)
   const { app } = wanted
+  await ifUsable(plain.find(app, splitFingerprint(wanted.name)?.name ?? wanted.name))
   const { name, source, clash, warning, candidates = [] } = await choiceOf(sources, wanted)
   const shown = (path: string) => pathFrom(settings.root, path) || '.'
   const missing = warning ?? `no source is published as ${name}`

@@ -64,7 +64,7 @@ export class PlainNames {
       await sources.verify()
     }
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const source = (await sources.find(name)) ?? (await this.#asked(app, name))
+      const source = await this.find(app, name)
       if (!source) break
       const { clash } = sources.chosen(name)
       if (clash !== undefined) this.#warn(clash)
@@ -80,10 +80,12 @@ export class PlainNames {
     return undefined
   }
 
-  /** Finds a file of a package that stylesheets refer to: another process may have written these. */
-  async #asked(app: AppSettings, name: string) {
+  /** Finds as well a file of a package that stylesheets refer to: another process may have written these. */
+  async find(app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
-    if (!sources.lists.some(each => each.fileFor && name.startsWith(each.prefix))) return undefined
+    const found = await sources.find(name)
+    const mayAsk = sources.lists.some(each => each.fileFor && name.startsWith(each.prefix))
+    if (found || !mayAsk) return found
     const last = this.#looked.get(app)
     const isRecent = last && Date.now() < last.at + 1000
     const { work } = isRecent ? last : { work: this.#lookInSheets(app) }

@@ -7,6 +7,7 @@ import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { makeProject } from '../../support/site.ts'
 import { modulePkg, pkg } from '../modules/package-files.ts'
+import { explain } from './told.ts'
 
 test('the block at start names the packages of an app once', t => {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
@@ -65,4 +66,22 @@ test.serial('without the packages list and explain tell of what a precompile mad
   t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
   rmSync(join(root, 'public'), { recursive: true })
   t.true((await run(root, 'list')).stderr.includes(absent))
+})
+
+test('explain knows a file of a package that a stylesheet refers to, before anything is rendered', async t => {
+  const root = makeProject(t, {
+    'package.json': '{ "dependencies": { "kit": "1" } }',
+    'apps/web/assets/css/app.css': "@import 'kit';",
+    'node_modules/kit/package.json': '{ "style": "a.css" }',
+    'node_modules/kit/a.css': '.a { src: url(f.woff2) }',
+    'node_modules/kit/f.woff2': 'font',
+    'node_modules/kit/other.woff2': 'font'
+  })
+  for (const env of ['development', 'production']) {
+    for (const name of ['a.css', 'f.woff2']) {
+      const { source } = await explain(`npm/kit/${name}`, { root, env, compile: true })
+      t.is(source, `node_modules/kit/${name}`)
+    }
+    t.is((await explain('npm/kit/other.woff2', { root, env, compile: true })).source, undefined)
+  }
 })
