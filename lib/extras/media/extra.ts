@@ -14,7 +14,8 @@ export const media: Extra = {
       throw new TypeError(
         "the option inline needs fingerprints in production: remove 'fingerprint: false'"
       )
-    return env === 'development' && apps.length > 0 ? new WrittenIcons() : { helpers: helpersOf() }
+    if (env === 'development' && apps.length > 0) return new WrittenIcons()
+    return { helpers: helpersOf(undefined, env) }
   },
   details: {
     isFor: name => /\.(?:apng|avif|gif|jpe?g|jxl|png|svg|webp)$/i.test(name),

@@ -163,23 +163,28 @@ export interface MediaHelpers
   extends ReturnType<typeof mediaHelpers>, ReturnType<typeof inlineHelpers> {}
 
 /** Makes the helpers of this extra: the same for every page, unless the icons in it are recorded. */
-export function helpersOf(icons?: WrittenIcons): Helpers {
+export function helpersOf(icons?: WrittenIcons, env = 'development'): Helpers {
   return {
     isPerPage: icons !== undefined,
     shared: {},
-    of({ urlOf, host }) {
-      const helpers = { ...mediaHelpers(urlOf), ...inlineHelpers(urlOf) }
+    of({ urlOf, host, assets }) {
+      const why = env === 'production' && !assets.inViews ? withoutNames : notInlined
+      const helpers = { ...mediaHelpers(urlOf), ...inlineHelpers(urlOf, why) }
       const record = icons?.recorder(host, urlOf)
       if (!record) return () => helpers
       return page => ({
         ...helpers,
-        ...inlineHelpers(urlOf, (name, html) => record(page, name, html))
+        ...inlineHelpers(urlOf, why, (name, html) => record(page, name, html))
       })
     }
   }
 }
 
-function inlineHelpers(urlOf: UrlOf, wrote?: (name: string, html: string) => void) {
+function inlineHelpers(
+  urlOf: UrlOf,
+  why = notInlined,
+  wrote?: (name: string, html: string) => void
+) {
   return {
     /**
      * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
@@ -192,7 +197,7 @@ function inlineHelpers(urlOf: UrlOf, wrote?: (name: string, html: string) => voi
      */
     inline: ((name: string, attributes: Attributes = {}) => {
       const { svg } = detailsOf(urlOf(name))
-      if (!svg) throw new TypeError(notInlined(name))
+      if (!svg) throw new TypeError(why(name))
       if (typeof svg === 'string') throw new TypeError(`${name}:${svg}`)
       const tag = openTag('svg', svg.attributes, merged(svg.attributes, readAttributes(attributes)))
       const html = `${tag}${svg.content}</svg>`
@@ -218,6 +223,9 @@ export function notInlined(name: string): string {
     "precompile needs as well: inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name"
   )
 }
+
+const withoutNames = (name: string) =>
+  `inline() cannot write '${name}' in production without fingerprints: remove 'fingerprint: false'`
 
 interface WrittenIcon {
   /** The URL path of its file, without the base. */

@@ -231,9 +231,18 @@ for (const mode of MODES) {
   })
 }
 
-test('without fingerprints a production server does not start with the option', async t => {
+const REMOVE =
+  "inline() cannot write 'icons/cart.svg' in production without fingerprints: remove 'fingerprint: false'"
+
+test('without fingerprints a production server does not start with the option, nor writes icons', async t => {
   const options = { env: 'production', fingerprint: false, inline: 'icons/**' } as const
   await t.throwsAsync(makeSite(t, {}, options), { message: /inline needs fingerprints/ })
-  const { ask } = await makeSite(t, { 'a.txt': '' }, { env: 'production', fingerprint: false })
+  const routes: Middleware = (ctx, next) =>
+    ctx.path === '/page' ? (ctx.body = ctx.assets.inline('icons/cart.svg')) : next()
+  const site = { 'images/icons/cart.svg': CART, 'a.txt': '' }
+  const given = { env: 'production', fingerprint: false, routes }
+  const { ask, errors } = await makeSite(t, site, given)
+  await ask('/page')
+  t.is(errors[0]?.message, REMOVE)
   t.is((await ask('/assets/a.txt')).status, 404)
 })
