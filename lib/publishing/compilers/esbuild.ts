@@ -34,9 +34,9 @@ export async function compileByEsbuild(
   let file = path
   try {
     // The reader takes a file that cannot be parsed for an empty one.
-    for (file of files) {
-      const tsconfigRaw = (await readSnapshot(file))?.bytes.toString() ?? '{}'
-      await esbuild.transform('', { tsconfigRaw })
+    for (file of new Set(files)) {
+      const tsconfigRaw = (await readSnapshot(file))?.bytes.toString()
+      if (tsconfigRaw !== undefined) await esbuild.transform('', { tsconfigRaw })
     }
     file = path
     const result = await esbuild.transform(code, {

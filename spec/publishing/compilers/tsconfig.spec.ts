@@ -2,8 +2,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
+import * as esbuild from 'esbuild'
 import fc from 'fast-check'
 import { precompile } from '../../../lib/koa-assets.ts'
+import { compileByEsbuild } from '../../../lib/publishing/compilers/esbuild.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
@@ -58,6 +60,32 @@ test('each setting that changes the output counts, in development and precompile
   for (const mode of MODES) {
     const site = await makeFingerprinted(t, mode, files, { missing: 'ignore' })
     t.regex((await site.ask(await site.path('app.js'))).text, PREACT)
+  }
+})
+
+const COUNTED: ReadonlyArray<readonly [settings: Files, calls: number]> = [
+  [{}, 1],
+  [{ 'tsconfig.json': '{}' }, 2],
+  [{ 'tsconfig.json': '{ "extends": "./base.json" }', 'base.json': '{}' }, 3]
+]
+
+test('esbuild is asked once for a source, and once for each file with settings that is there', async t => {
+  for (const [settings, expected] of COUNTED) {
+    const root = makeProject(t, settings)
+    let calls = 0
+    const transform: typeof esbuild.transform = (...given) => {
+      calls++
+      return esbuild.transform(...given)
+    }
+    const input = {
+      code: FIELDS,
+      bytes: Buffer.from(FIELDS),
+      path: join(root, 'src/lib/cart.ts'),
+      loadPaths: [join(root, 'node_modules')],
+      env: 'development'
+    }
+    await compileByEsbuild({ ...esbuild, transform }, input, 'ts')
+    t.is(calls, expected, JSON.stringify(settings))
   }
 })
 
