@@ -325,6 +325,25 @@ testInEach(
   }
 )
 
+testInEach(
+  'a page that a script has replaced, URL and all, is loaded again after a restart',
+  async (t, launch) => {
+    const { page, restart } = await openRestarted(t, launch)
+    await page.evaluate("void history.pushState({}, '', '/other')")
+    await restart()
+    await shows(page, 'document.title', '/other')
+    await page.evaluate(`${NAMED} = 'Ada'; void history.pushState({}, '', '/other?sort=price')`)
+    await mark(page)
+    await restart()
+    await until(
+      () => page.evaluate(`performance.getEntriesByName(location.href).length > 0`),
+      'the page is compared'
+    )
+    t.true(await page.evaluate('isSamePage'))
+    t.is(await page.evaluate(NAMED), 'Ada')
+  }
+)
+
 /** A page of a server that is killed and started again, with what is typed into its view. */
 async function openRestarted(t: ExecutionContext, launch: Launch) {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })

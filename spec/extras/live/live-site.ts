@@ -14,12 +14,12 @@ const text = existsSync(view) ? readFileSync(view, 'utf8') : ''
 const app = new Koa()
 app.use(koaAssets({ root: String(root), env: 'development', serve: true }))
 app.use(({ assets, path, response }) => {
-  if (path !== '/') return
+  if (path !== '/' && path !== '/other') return
   process.send?.('page')
   response.type = 'html'
   const nonce = randomUUID()
   response.set('Content-Security-Policy', `script-src 'nonce-${nonce}'`)
-  response.body = `<!doctype html><link rel="icon" href="data:,">
+  response.body = `<!doctype html><title>${path}</title><link rel="icon" href="data:,">
     <form><input type="hidden" name="_csrf" value="${randomUUID()}"><input id="name"></form>${text}
     ${assets.stylesheet('app')}${assets.live({ nonce })}`
 })
