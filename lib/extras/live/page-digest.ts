@@ -16,7 +16,7 @@ const NONCE = /\bnonce=(["'])([^"']{8,})\1/g
 const TOKENS =
   /<(?:input|meta)\b[^>]*(?:csrf|xsrf|token)[^>]*>|(?:csrf|xsrf|token)\w*["']?\s*[:=]\s*(["']).*?\1/gi
 /** Pages are told about assets by their own versions. */
-const VERSIONS = /-[\da-f]{32}\b|\bsha(?:256|384|512)-[\w+/=-]+|[?&]t=\d+/g
+const VERSIONS = /-[\da-f]{32}\b|\bsha(?:256|384|512)-[\w+/=-]+|[?&]t=[\d.]+/g
 
 /** Removes what differs in every response, and the versions of assets. */
 function lasting(html: string): string {

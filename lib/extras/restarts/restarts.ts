@@ -81,15 +81,15 @@ async function nodemon({ cwd, commands }: Started): Promise<Program | undefined>
 
 export const PM2_IGNORED = JSON.stringify([...IGNORED, 'node_modules'])
 
-/** No variable has what pm2 ignores: without a file, only a restart shows that it restarts anything. */
+/** pm2 gives `watch` to the server if it is true, but no lists: without a file, a restart shows that it restarts anything. */
 async function pm2({ cwd, env }: Started): Promise<Program | undefined> {
-  const { pm_id: id, watch = 'false', PM2_JSON_PROCESSING: hasFile, restart_time: times } = env
-  if (id === undefined || watch === 'false' || (!hasFile && times === '0')) return undefined
+  const { pm_id: id, watch, PM2_JSON_PROCESSING: hasFile, restart_time: times } = env
+  if (id === undefined || watch !== 'true' || (!hasFile && times === '0')) return undefined
   const names = readDirectory(cwd).flatMap(({ name }) => (PM2_CONFIG.test(name) ? [name] : []))
   const texts = await Promise.all(names.map(name => readFile(resolve(cwd, name), 'utf8')))
   const advice = `write ignore_watch: ${PM2_IGNORED} into the app's entry of ${names[0] ?? 'ecosystem.config.cjs'}`
   const ignored = texts.filter(text => text.includes('ignore_watch')).join(' ')
-  return { name: 'pm2', watched: watch === 'true' ? ['.'] : watch.split(','), ignored, advice }
+  return { name: 'pm2', watched: ['.'], ignored, advice }
 }
 
 function watchPath({ commands, env }: Started): Program | undefined {

@@ -91,7 +91,7 @@ const QUIET: Readonly<Record<string, Case>> = {
   },
   'a server that publishes nothing': { commands: nodemon('server.js'), options: { apps: false } },
   'a pm2 that does not watch': { env: { ...BY_FILE, watch: 'false' } },
-  'a pm2 that watches src': { env: { ...BY_FILE, watch: 'src,lib' } },
+  'a pm2 that watches some folders': { env: { ...BY_FILE, watch: undefined } },
   'a pm2 that ignores public': {
     env: BY_FILE,
     files: { 'ecosystem.config.cjs': "ignore_watch: ['public']" }

@@ -11,6 +11,8 @@ export async function isSamePage() {
   if (!timing) return false
   /** @type {RequestInit} */
   const asDocument = { cache: 'no-store', headers: { Accept: 'text/html,*/*;q=0.8' } }
-  const { headers } = await fetch(location.href, asDocument)
-  return (headers.get('Server-Timing') || '').includes(`page;desc="${timing.description}"`)
+  const response = await fetch(location.href, asDocument)
+  // A text that nobody reads keeps its connection.
+  await response.text()
+  return (response.headers.get('Server-Timing') || '').includes(`page;desc="${timing.description}"`)
 }
