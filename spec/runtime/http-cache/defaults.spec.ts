@@ -161,6 +161,15 @@ test('behind a default a failure is no-store, however a route fails, and what it
   t.is((await site.get()).headers['cache-control'], 'max-age=5')
 })
 
+test('an error that redirects, as some libraries throw, is not no-store', async t => {
+  const route: Middleware = () => {
+    throw Object.assign(new Error('moved'), { status: 301, headers: { location: '/new' } })
+  }
+  const site = await open(t, new Koa({ env: 'test' }).use(koaHttpCache(PUBLIC)).use(route))
+  const { status, headers } = await site.get()
+  t.deepEqual([status, headers.location, headers['cache-control']], [301, '/new', undefined])
+})
+
 test('a default is private for an object that reads a cookie while it is written as JSON', async t => {
   const bodies: readonly ((ctx: Context) => object)[] = [
     ctx => ({
