@@ -113,35 +113,26 @@ function partOf(id) {
 
 // Each part is loaded at another time than its room, or breaks a circle between rooms.
 const PARTS = [
-  [/^sources\/observation/, 'writing'],
   [/^building\/precompile/, 'building-precompile'],
   [
     /^building\/publish|^deltas\/directory|^releases\/(?:build|clean|compress)\.|^deltas\/write/,
     'building-copies'
   ],
   [/^releases\/(?:verify|copies)\./, 'verify-checks'],
-  [/^modules\/building/, 'packages'],
-  [/^modules\/joining|^styles\/(?:join|plan)\./, 'joining'],
   [/^(?!settings\/)[^/]+\/options\.ts$/, 'settings'],
-  [/^building\/(?:on-request|rebuilt|plain)|^kept-index\/kept/, 'building-on-request'],
   [/^[^/]+\/extra\.ts$/, 'extras'],
   [/^vite\/entry\.|^media\/media\.|^live\/tag/, 'views'],
   [/^media\/svg\./, 'svg'],
-  [/^vite\/manifests/, 'vite-manifests'],
   [/^vite\/entry-source/, 'entry-source'],
   [/^releases\/exports/, 'app'],
-  [/^http-cache\/(?:directives|fresh)/, 'http-cache-values'],
   [/^warnings\/responses/, 'http-cache-reports'],
   [
     /-commands?\.ts$|^(?:names|telling)\/commands\.|^init\/|^(?:deltas|modules|styles)\/additions/,
     'cli'
   ],
   [/^cli\/command\.|^telling\/weight/, 'weight'],
-  [/^inspector\/html/, 'inspector-html'],
-  [/^telling\//, 'inventory'],
   [/^urls\/(?:read-)?manifest|^app\/details|^settings\/third-party/, 'manifest'],
-  [/^serving\/(?:respond|socket|missing)/, 'serving-koa'],
-  [/^serving\/(?:directories|files?|folder-names|variant)\./, 'serving-files']
+  [/^serving\/(?:respond|socket|missing)/, 'serving-koa']
 ]
 const SERVER = [resolve('lib/index.ts')]
 
