@@ -6,11 +6,7 @@ import { isInside, pathFrom } from '../../../runtime/files/paths.ts'
 import type { SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { sheetOf } from '../../../publishing/compilers/leads.ts'
-import {
-  hasSameInputs,
-  observeAll,
-  type Observation
-} from '../../../publishing/sources/observation.ts'
+import { hasSameInputs, observeAll } from '../../../publishing/sources/observation.ts'
 import { Packages, type Package } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 import { fileIn } from './files.ts'

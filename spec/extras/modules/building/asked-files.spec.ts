@@ -261,7 +261,7 @@ const BROKEN: Files = {
 test('a package.json that cannot be read is one failure among the others, until it is repaired', async t => {
   const root = makeProject(t, placed(BROKEN))
   for (const bundle of [true, false]) {
-    const { problems } = (await t.throwsAsync(run({ root, bundle }))) as PrecompileError
+    const { problems } = await t.throwsAsync<PrecompileError>(run({ root, bundle }))
     const told = problems.map(({ message }) => message.replaceAll(root, '').replace(/: [EU].*/, ''))
     t.deepEqual(told, [
       'apps/web/assets/css/four.css:1:12 refers to nowhere.png, which was not found',
