@@ -135,8 +135,9 @@ export function lostReason(specifier: string): string {
     return `imports '${specifier}', which is a module of Node, and no browser has it: ${other}`
   if (!isPackage(specifier))
     return `imports '${specifier}', which is not there: install the package again`
-  const [name] = splitSpecifier(specifier)
-  return `imports '${specifier}', which is not installed: run npm install ${name}, or ${other}`
+  const [name, subpath] = splitSpecifier(specifier)
+  const version = `, or not exported by the version that is (npm ls ${name} tells which is asked for)`
+  return `imports '${specifier}', which is not installed${subpath === '.' ? '' : version}: run npm install ${name}, or ${other}`
 }
 
 type Asked = readonly [specifier: string, importer: string, kind: ImportKind]

@@ -221,6 +221,7 @@ test('a package that claims the name and the version of another never takes its 
 const BROKEN = {
   ...TIP,
   ...modulePkg('lacks', "import 'gone'"),
+  ...modulePkg('outdated', "import 'tip/index.js'"),
   ...modulePkg('for-node', "import { readFile } from 'node:fs'\nexport const read = readFile"),
   ...modulePkg('styled', "import './a.css'\nimport './b.css'", { 'a.css': '', 'b.css': '' }),
   ...modulePkg('short', "export * from './part'"),
@@ -245,6 +246,8 @@ test('the error says of every package what is wrong, and what to write', async t
     {
       lacks:
         "node_modules/lacks/index.js imports 'gone', which is not installed: run npm install gone",
+      outdated:
+        "'tip/index.js', which is not installed, or not exported by the version that is (npm ls tip tells which is asked for): run npm install tip",
       'for-node':
         "for-node/index.js imports 'node:fs', which is a module of Node, and no browser has it",
       styled: "styled/index.js imports './a.css', which is a stylesheet, and no browser takes it",
