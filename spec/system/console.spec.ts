@@ -74,6 +74,12 @@ for (const [browser, launch] of Object.entries(BROWSERS)) {
       t.regex(await told('side()'), /a text[^]*javascripts\/side\.js:1:\d+$/)
       const logged = await told("console.error('%s is %o', 'Ada', { at: 1 }, '\\u001b[2J\\u202e')")
       t.regex(logged, /console\.error: Ada is \{"at":1\} \\u001b\[2J\\u202e/)
+      const circular =
+        'const it = Object.create(null); it.self = it; console.error(1n, Symbol(), it)'
+      t.regex(
+        await told(circular),
+        /console\.error: 1 Symbol\(\) \[object Object\], which is no JSON: /
+      )
       const refused = await told(
         "document.body.append(Object.assign(new Image(), { src: '/a.png' }))"
       )

@@ -24,18 +24,18 @@ function tellAt(text, file, line, column) {
 
 /** @param {unknown} value */
 function shown(value) {
-  if (!(value instanceof Error)) return typeof value === 'string' ? value : asJson(value)
+  if (!(value instanceof Error)) return typeof value === 'object' ? asJson(value) : String(value)
   // Chromium alone begins the stack with the message.
   const { name, message, stack = '' } = value
   return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
 }
 
-/** @param {unknown} value */
+/** `String` throws for an object without a prototype. @param {unknown} value */
 function asJson(value) {
   try {
-    return JSON.stringify(value) || String(value)
+    return String(JSON.stringify(value))
   } catch (error) {
-    return `${String(value)}, without its members: ${String(error)}`
+    return `${Object.prototype.toString.call(value)}, which is no JSON: ${String(error)}`
   }
 }
 
