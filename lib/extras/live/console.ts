@@ -11,10 +11,9 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import { isBelow, locate } from '../../runtime/serving/request.ts'
 
-const MAX_BYTES = 32 * 1024
+const [MAX_BYTES, MAX_PLACES] = [32 * 1024, 50]
 /** Pages that fail in a loop do not flood the terminal. */
 const MAX_PER_SECOND = 20
-const MAX_PLACES = 50
 
 export function pageConsole(pipeline: Pipeline): Page {
   let [second, count] = [0, 0]

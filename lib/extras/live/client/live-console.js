@@ -24,16 +24,17 @@ function tellAt(text, file, line, column) {
 
 /** @param {unknown} value */
 function shown(value) {
-  if (!(value instanceof Error)) return typeof value === 'object' ? asJson(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  if (!(value instanceof Error)) return asJson(value)
   // Chromium alone begins the stack with the message.
   const { name, message, stack = '' } = value
   return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
 }
 
-/** `String` throws for an object without a prototype. @param {unknown} value */
+/** `String` throws for an object without a prototype. @param {object | null} value */
 function asJson(value) {
   try {
-    return String(JSON.stringify(value))
+    return JSON.stringify([value]).slice(1, -1)
   } catch (error) {
     return `${Object.prototype.toString.call(value)}, which is no JSON: ${String(error)}`
   }
