@@ -31,10 +31,7 @@ export function livePages(pipeline: Pipeline): Pages {
   }
 }
 
-function sendNothing(ctx: Context): void {
-  ctx.type = 'text/javascript'
-  ctx.body = ''
-}
+const sendNothing = (ctx: Context) => void Object.assign(ctx, { type: 'text/javascript', body: '' })
 
 async function sendScript(ctx: Context, name: string): Promise<void> {
   ctx.type = 'text/javascript'

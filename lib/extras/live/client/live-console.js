@@ -24,6 +24,7 @@ function tellAt(text, file, line, column) {
 
 /** @param {unknown} value */
 function shown(value) {
+  // oxlint-disable-next-line typescript/no-base-to-string -- it is no object
   if (typeof value !== 'object') return String(value)
   if (!(value instanceof Error)) return asJson(value)
   // Chromium alone begins the stack with the message.
