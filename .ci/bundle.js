@@ -16,7 +16,7 @@ const PLACES = { vite: 'extras/vite/plugin' }
 /** Runs in a process of its own, from beside the chunk that starts it. */
 const BUILD = 'extras/modules/building/build-main.ts'
 /** For browsers; each imports the others of its folder. */
-const CLIENT = './lib/extras/live/client/live.js'
+const CLIENTS = ['live', 'hot'].map(name => `./lib/extras/${name}/client/${name}.js`)
 
 // An extra may have been taken out.
 const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite'].filter(name =>
@@ -226,9 +226,9 @@ for (const { fileName, code } of types) {
   write({ fileName, code: code.replace(/^import { (.*) } from "vite";/m, asked) })
 }
 // Scripts for browsers, which are read from beside the chunk that serves them.
-if (existsSync(CLIENT)) {
+for (const input of CLIENTS.filter(file => existsSync(file))) {
   const scripts = await bundle(
-    { input: CLIENT, platform: 'browser', transform: { target: 'es2020' } },
+    { input, platform: 'browser', transform: { target: 'es2020' } },
     { preserveModules: true, entryFileNames: 'chunks/client/[name].js', minify: true }
   )
   scripts.forEach(write)

@@ -243,7 +243,8 @@ class AssetServer {
     const file = await pipeline.current(wanted)
     const { published } = pipeline.onRequest?.indexed(wanted.path) ?? {}
     if (file && published && published.at >= startedAt) missing.setTiming(ctx, published)
-    return file
+    const adapting = pipeline.running.find(each => each.adapt)
+    return file && adapting?.adapt ? adapting.adapt(file, wanted) : file
   }
 
   /** @returns false when there is no such file */

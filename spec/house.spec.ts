@@ -39,6 +39,7 @@ const EXTRA: Budgets = {
   deltas: 690,
   init: 440,
   inspector: 850,
+  hot: 500,
   'kept-index': 140,
   live: 1030,
   media: 590,

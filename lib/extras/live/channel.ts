@@ -6,12 +6,13 @@ import type { Context } from 'koa'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
-import type { Pages } from '../../runtime/app/extra.ts'
+import type { Page, Pages } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { connected } from '../../runtime/serving/stream.ts'
 import { suppressDisconnects } from '../../runtime/serving/respond.ts'
 import { isBelow } from '../../runtime/serving/request.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
+import { followingIn, type Following } from './following.ts'
 import { bundlesIn } from '../vite/bundles.ts'
 import { pageConsole } from './console.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
@@ -25,7 +26,7 @@ export function livePages(pipeline: Pipeline): Pages {
   const channel = new Channel(pipeline)
   const hasConsole = pipeline.settings.live?.console ?? false
   return {
-    ...Object.fromEntries(SCRIPTS.map(name => [name, (ctx: Context) => sendScript(ctx, name)])),
+    ...Object.fromEntries(SCRIPTS.map(name => [name, scriptAt(`client/${name}`, import.meta.url)])),
     live: ctx => channel.connect(ctx),
     ...(hasConsole ? { 'POST live': pageConsole(pipeline) } : { 'live-console.js': sendNothing })
   }
@@ -33,10 +34,13 @@ export function livePages(pipeline: Pipeline): Pages {
 
 const sendNothing = (ctx: Context) => void Object.assign(ctx, { type: 'text/javascript', body: '' })
 
-async function sendScript(ctx: Context, name: string): Promise<void> {
-  ctx.type = 'text/javascript'
-  ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
-  ctx.body = await readFile(new URL(`client/${name}`, import.meta.url))
+/** The page that sends a script for browsers. */
+export function scriptAt(path: string, base: string): Page {
+  return async ctx => {
+    ctx.type = 'text/javascript'
+    ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
+    ctx.body = await readFile(new URL(path, base))
+  }
 }
 
 const MAX_CONNECTIONS = 256
@@ -53,6 +57,7 @@ const MAX_LOAD = 0.02
 class Channel {
   readonly #pipeline: Pipeline
   readonly #watched: () => Promise<Part>
+  readonly #following: Following | undefined
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
@@ -69,6 +74,8 @@ class Channel {
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
     this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
+    this.#following = followingIn(pipeline.running)
+    this.#following?.listen(() => this.#lookSoon())
   }
 
   async connect(ctx: Context): Promise<void> {
@@ -127,6 +134,9 @@ class Channel {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
     const assets = new Map(states)
+    const following = this.#following
+    const told = connections.filter(({ isTold }) => isTold).flatMap(each => each.used)
+    following?.look(assets, new Set(told))
     const icons = await statesOfIcons(this.#pipeline)
     const { base } = this.#pipeline.settings
     const bundles = bundlesIn(this.#pipeline.running)?.followed ?? []
@@ -142,7 +152,8 @@ class Channel {
       const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
       const notes = used.flatMap(({ note }) => note ?? [])
       const own = connection.used.flatMap(path => assets.get(path) ?? [])
-      connection.tell([this.#instance, watched, ...built], [...own, ...icons], notes)
+      const shared = [this.#instance, watched, ...built]
+      connection.tell(shared, [...own, ...icons], notes, following)
     }
   }
 }
@@ -161,6 +172,8 @@ class Connection {
   readonly #server: { readonly listening?: boolean } | undefined
   /** The time at which the page was opened, in milliseconds since 1970; NaN if it was connected before. */
   readonly #openedAt: number
+  /** The tick of the latest edit that the page knows, by which pages are told what else has happened. */
+  #tick: number
   #told = ''
   #writtenAt = 0
 
@@ -170,6 +183,7 @@ class Connection {
     const paths = (query.get('use') ?? '').split('\n', MAX_USED).filter(Boolean)
     this.used = [...new Set(paths.map(path => (path.startsWith('/') ? path : prefix + path)))]
     this.#openedAt = Date.now() - Number(query.get('age') ?? NaN)
+    this.#tick = query.has('tick') ? Number(query.get('tick')) : this.#openedAt
     this.#server = Reflect.get(ctx.req.socket, 'server') as { listening?: boolean } | undefined
     suppressDisconnects(ctx)
     ctx.type = 'text/event-stream'
@@ -187,7 +201,17 @@ class Connection {
     this.#write(':\n\n')
   }
 
-  tell(shared: readonly Part[], used: readonly AssetState[], notes: readonly string[]): void {
+  /** True for a page that was told something, in this connection or one before. */
+  get isTold(): boolean {
+    return this.#told !== '' || Number.isNaN(this.#openedAt)
+  }
+
+  tell(
+    shared: readonly Part[],
+    used: readonly AssetState[],
+    notes: readonly string[],
+    following?: Following
+  ): void {
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
       // It changed before the page was connected. A time in the future would reload the page again and again.
       const isLate = changedAt > this.#openedAt && changedAt <= Date.now()
@@ -195,10 +219,14 @@ class Connection {
     })
     // One source may break several assets.
     const problems = new Map(used.map(({ problem }) => [JSON.stringify(problem), problem ?? []]))
-    const state = JSON.stringify({ parts, problems: [...problems.values()].flat(), notes })
-    if (state === this.#told) return
-    this.#told = state
-    this.#write(`data: ${state}\n\n`)
+    const state = { parts, problems: [...problems.values()].flat(), notes }
+    const text = JSON.stringify(state)
+    const hot = following?.since(this.#tick)
+    if (text === this.#told && !hot) return
+    this.#told = text
+    this.#tick = following?.tick ?? this.#tick
+    const more = following && { hot: { tick: this.#tick, ...hot } }
+    this.#write(`data: ${JSON.stringify({ ...state, ...more })}\n\n`)
   }
 
   keepAlive(): void {

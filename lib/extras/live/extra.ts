@@ -8,7 +8,7 @@ export const live: Extra<Pipeline> = {
   name: 'live',
   standsOn: ['media', 'vite'],
   run: ({ base, prefix }) => ({
-    helpers: helpersOf(`${base}${encodePath(prefix)}/-/live.js`),
+    helpers: helpersOf([`${base}${encodePath(prefix)}/-/live.js`]),
     responded: async ctx => (await import('./page-digest.ts')).addDigest(ctx)
   }),
   pages: async pipeline => (await import('./channel.ts')).livePages(pipeline)

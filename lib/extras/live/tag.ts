@@ -12,14 +12,14 @@ const LIVE_OPTIONS = { nonce: text } satisfies Record<keyof LiveTagOptions, Expe
 
 export interface LiveHelpers extends ReturnType<typeof liveHelpers> {}
 
-/** @param src is the URL path of the script that shows edits in a page without reloading it */
-export function helpersOf(src: string): Helpers {
-  const [live, none] = [liveHelpers(src), liveHelpers(undefined)]
+/** @param scripts are the URL paths of those that show edits in a page without reloading it, the first one at any time */
+export function helpersOf(scripts: readonly string[]): Helpers {
+  const [live, none] = [liveHelpers(scripts), liveHelpers([])]
   return { isPerPage: false, shared: {}, of: () => (_, isLive) => (isLive ? live : none) }
 }
 
-/** @param src is undefined for a page that must not have the script */
-function liveHelpers(src: string | undefined) {
+/** @param scripts are none for a page that must not have them */
+function liveHelpers(scripts: readonly string[]) {
   return {
     /**
      * Returns the script of the live channel: an edited stylesheet is replaced in the page, an edit of anything else
@@ -32,10 +32,12 @@ function liveHelpers(src: string | undefined) {
      */
     live: (options: LiveTagOptions = {}): string => {
       check(withoutKeywords(options), LIVE_OPTIONS, 'live.')
-      if (src === undefined) return ''
-      // The script starts early to see what the page requests: browsers list only 250 requests.
-      const attributes = { src, type: 'module', async: true, nonce: options.nonce }
-      return `${openTag('script', attributes)}</script>`
+      const tags = scripts.map((src, at) => {
+        // The first one starts early to see what the page requests: browsers list only 250 requests.
+        const attributes = { src, type: 'module', async: at === 0 || null, nonce: options.nonce }
+        return `${openTag('script', attributes)}</script>`
+      })
+      return tags.join('')
     }
   } as const
 }

@@ -71,7 +71,7 @@ export async function constantsIn(code: string, constants: Constants) {
     const name = expression + (more ?? '').replace(/\s/g, '')
     if (more !== undefined && !isKnown && !unknown.has(name)) unknown.set(name, start)
   }
-  const values = inCode.map(each => valueAt(code, each, constants[each.expression]))
+  const values = inCode.map(each => valueAt(code, each, constants))
   return { code, references: inCode, values, unknown }
 }
 
@@ -85,17 +85,17 @@ const ENDED = /(?:\/\/.*|[^\s(,[{=?:&|+\-*%<>!~^;])[^\S\n]*\n\s*$/
 const CLOSED = /§|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}/g
 
 /** Returns undefined for what stays as it is. */
-function valueAt(code: string, { start, end, expression }: Found, given: unknown) {
+function valueAt(code: string, { start, end, expression }: Found, constants: Constants) {
   const isNamed = !expression.includes('.')
   let before = code.slice(Math.max(0, start - (isNamed ? 500 : 0)), start)
   for (let last = ''; last !== before; before = before.replace(CLOSED, '')) last = before
   const around = `${before}§${code.slice(end, end + 200)}`
-  if (given === undefined || ASSIGNED.test(around) || (isNamed && NAME.test(around)))
-    return undefined
-  const json = JSON.stringify(given)
+  const isKnown = Object.hasOwn(constants, expression)
+  if (!isKnown || ASSIGNED.test(around) || (isNamed && NAME.test(around))) return undefined
+  const json = String(JSON.stringify(constants[expression]))
   const isFirst = ENDED.test(code.slice(Math.max(0, start - 500), start))
   const named = isFirst ? `JSON.parse(${JSON.stringify(json)})` : json.replace(/^[\d{-].*/, '($&)')
-  const value = /^["tfn]/.test(json) ? json : named
+  const value = /^["tfnu]/.test(json) ? json : named
   // The text behind it keeps its line and column.
   const rest = code.slice(start, end).replace(/^.*/, '').replace(/./g, ' ')
   return (isNamed && SHORT.test(around) ? `${expression}: ` : '') + value + rest

@@ -1,7 +1,7 @@
 // Finds the references in JavaScript: import and export … from, import(), new URL(…, import.meta.url).
 import { basename, extname } from 'node:path'
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
-import { makeReference, mayBeAsset, type Reference } from './references.ts'
+import { isInModule, makeReference, mayBeAsset, type Reference } from './references.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import { withDot } from '../../runtime/files/paths.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
@@ -44,7 +44,8 @@ export async function loadModuleLexer() {
         return IMPORTS.test(code) ? { ...none, unparsedAt: found, isOpen: true } : none
       let isOpen = false
       const references = found[0].flatMap(each => {
-        if (each.d === IMPORT_META) return urlReference(specifierIn, code, each)
+        if (each.d === IMPORT_META)
+          return [...urlReference(specifierIn, code, each), ...acceptedIn(code, each.e)]
         const reference = importReference(code, each)
         isOpen ||= !reference
         return reference ?? []
@@ -97,7 +98,20 @@ const RELATIVE = /^(?:\.{0,2}\/|\.{1,2}$)/
 
 /** Tells whether a reference is a bare specifier, such as `confetti`, which an import map resolves. */
 export function isBare({ kind, path }: Reference): boolean {
-  return (kind === 'import' || kind === 'dynamic-import') && !RELATIVE.test(path)
+  return isInModule({ kind }) && kind !== 'new-url' && !RELATIVE.test(path)
+}
+
+const ACCEPT =
+  /\s*\??\.\s*hot\s*\??\.\s*accept\s*\(\s*(?<list>\[[^\]]*\]|(?<quote>["'`])[^\n\r]*?\k<quote>)/y
+
+/** Finds the imports that `import.meta.hot.accept('./price', …)` names. @param at the end of `import.meta` */
+function acceptedIn(code: string, at: number): Reference[] {
+  ACCEPT.lastIndex = at
+  const { list = '' } = ACCEPT.exec(code)?.groups ?? {}
+  return Array.from(list.matchAll(/(["'`])([^\n\r]*?)\1/g), ({ 0: whole, 2: path = '', index }) => {
+    const start = ACCEPT.lastIndex - list.length + index
+    return makeReference(start, start + whole.length, path, 'accepted')
+  })
 }
 
 /** Matches `new URL('./logo.png', import.meta.url)`, with or without a trailing comma. */

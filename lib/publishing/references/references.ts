@@ -27,10 +27,10 @@ export interface Reference {
 }
 
 type ReferenceKind = 'url' | 'string' | 'source-map' | 'constant' | ModuleKind
-type ModuleKind = 'import' | 'dynamic-import' | 'new-url'
+type ModuleKind = 'import' | 'dynamic-import' | 'accepted' | 'new-url'
 
-export const isInModule = ({ kind }: Reference) =>
-  kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
+export const isInModule = ({ kind }: Pick<Reference, 'kind'>) =>
+  /^(?:import|dynamic-import|accepted|new-url)$/.test(kind)
 
 const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<url>\S+)[ \t]*$/gmu
 

@@ -3,7 +3,8 @@ import type { AssetError, Warn } from '../errors.ts'
 import type { Context } from 'koa'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
-import type { Sender } from '../serving/file.ts'
+import type { Sender, ServedFile } from '../serving/file.ts'
+import type { Wanted } from '../serving/request.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
 import type { Details } from '../urls/manifest.ts'
 import type { Helpers, MountAssets } from '../views/asset-url.ts'
@@ -156,6 +157,8 @@ export interface Running {
   readonly watch?: Watch | undefined
   /** Is called in development for a response to this machine, which middleware in front may still change. */
   responded?(ctx: Context): Promise<void>
+  /** Changes what a request in development is sent of a file. The core alone knows what is sent. */
+  adapt?(file: ServedFile, wanted: Wanted): Promise<ServedFile>
 }
 
 /** A part of pages that may change while a server runs. */

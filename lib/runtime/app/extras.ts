@@ -4,6 +4,7 @@ import type { Pipeline } from './pipeline.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle } from '../settings/settings.ts'
 import { deltas } from '../../extras/deltas/extra.ts'
+import { hot } from '../../extras/hot/extra.ts'
 import { init } from '../../extras/init/extra.ts'
 import { inspector } from '../../extras/inspector/extra.ts'
 import { keptIndex } from '../../extras/kept-index/extra.ts'
@@ -26,6 +27,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   inspector,
   keptIndex,
   live,
+  hot,
   media,
   modules,
   names,

@@ -11,15 +11,16 @@ import {
 } from '../../extras/styles/options.ts'
 import { ROUTES, type RouteOptions } from '../../extras/routes/options.ts'
 import { NAMES, type NameOptions } from '../../extras/names/options.ts'
+import { HOT, type HotOptions } from '../../extras/hot/options.ts'
 import { DELTAS, type DeltaOptions, type DeltaPrecompileRow } from '../../extras/deltas/options.ts'
 
-export interface ProjectExtras extends DeltaOptions, NameOptions, RouteOptions {}
+export interface ProjectExtras extends DeltaOptions, HotOptions, NameOptions, RouteOptions {}
 export interface LayeredExtras extends InlineOptions, ModuleOptions, StyleOptions {}
 export interface MountExtras extends BuildOptions {}
 export interface PrecompileExtras extends PrecompileStyleOptions {}
 
 // The rows of these options. Layers append to a list of sources.
-export const PROJECT_EXTRAS = { ...DELTAS, ...NAMES, ...ROUTES } as const
+export const PROJECT_EXTRAS = { ...DELTAS, ...HOT, ...NAMES, ...ROUTES } as const
 export const LAYERED_EXTRAS = { ...INLINE, ...MODULES, ...STYLES } as const
 export const MOUNT_EXTRAS = { ...BUILD } as const
 /** A build has to know these. */

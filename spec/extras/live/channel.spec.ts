@@ -187,7 +187,7 @@ test('over HTTP/2 a page is told as well, and a closed tab is not an error', asy
 })
 
 test('live() writes a script of this server with the nonce, in every app of a live page alone', t => {
-  const extras = [helpersOf('/assets/-/live.js')]
+  const extras = [helpersOf(['/assets/-/live.js'])]
   const helpers = makeHelpers({ host: 'https://cdn.example' }, undefined, extras)
   const { live, app } = helpers('web', true)
   const script = '<script src="/assets/-/live.js" type="module" async="async"'

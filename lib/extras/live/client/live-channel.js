@@ -4,6 +4,15 @@ import { isSamePage } from './live-page.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
 /** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
+/** @typedef {import('./live-overlay.js').LinkedReport} LinkedReport */
+/**
+ * What replaces modules, where that extra is there.
+ * @typedef {{ tick?: number, problems: LinkedReport[], take: (news: object, parts: Part[], page: object) => Part[],
+ *   notify: (event: string, payload: object) => Promise<void> }} Hot
+ */
+
+/** @returns {Hot | undefined} */
+const hotOf = () => Reflect.get(globalThis, 'koaFreshAssetsHot')
 
 const base = new URL('.', import.meta.url)
 const prefix = new URL('..', base).pathname
@@ -39,7 +48,9 @@ function connect() {
   if (events || document.hidden || isReloading) return
   // An edit may come before the page connects. The server compares ages by the clock that stamps files.
   const age = versions.size === 0 ? `&age=${Math.round(Date.now() - performance.timeOrigin)}` : ''
-  const source = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
+  const { tick } = hotOf() || {}
+  const since = tick && !age ? `&tick=${tick}` : ''
+  const source = new EventSource(`${base.href}live?use=${listUsed()}${age}${since}`)
   events = source
   source.onmessage = ({ data }) => receive(JSON.parse(data))
   source.onerror = () => {
@@ -70,32 +81,53 @@ function disconnect() {
   events = undefined
 }
 
-/** @param {{ parts: Part[], problems: import('./live-overlay.js').LinkedReport[], notes: string[] }} state */
-function receive({ parts, problems, notes }) {
-  showProblems(problems)
+/** @type {LinkedReport[]} */
+let told = []
+
+function show() {
+  const { problems = [] } = hotOf() || {}
+  showProblems([...told, ...problems])
+}
+
+/** @param {{ parts: Part[], problems: LinkedReport[], notes: string[], hot?: object }} state */
+function receive({ parts, problems, notes, hot: news }) {
+  told = problems
+  show()
   showNotes(notes)
   // Each part that can be replaced is, so some() would stop too early.
   const rest = parts.filter(isChanged).filter(part => !replace(part))
-  if (rest.length === 0) return
-  if (rest.every(({ key }) => key === INSTANCE)) void reloadIfOther()
-  else reload()
+  const hot = hotOf()
+  if (hot && problems.length > 0) void hot.notify('error', { type: 'error', err: problems[0] })
+  const left = hot && news ? hot.take(news, rest, { isLoaded, reload, show }) : rest
+  if (left.length === 0) return
+  if (left.every(({ key }) => key === INSTANCE)) void reloadIfOther()
+  else void reload()
 }
 
-function reload() {
+async function reload() {
+  if (isReloading) return
   isReloading = true
   disconnect()
+  const hot = hotOf()
+  if (hot) await hot.notify('beforeFullReload', { type: 'full-reload' })
   location.reload()
 }
 
 /** A restarted server may send the same page: what was typed into this one stays. */
 async function reloadIfOther() {
   try {
-    if (!(await isSamePage())) reload()
+    if (!(await isSamePage())) void reload()
   } catch (error) {
     console.debug('the server does not respond yet', error)
     // The next message asks again.
     versions.set(INSTANCE, null)
   }
+}
+
+/** If there are too many to remember, any may be. @param {string} path decoded */
+function isLoaded(path) {
+  const all = [...keys.keys(), ...used, ...usedByElements()]
+  return used.size >= MAX_USED || all.some(each => decodeURIComponent(each) === path)
 }
 
 /** @param {Part} part */

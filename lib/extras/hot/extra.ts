@@ -1,0 +1,47 @@
+// Replaces edited modules in open pages: import.meta.hot.
+import type { Extra, Project, Running } from '../../runtime/app/extra.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import { tagHelpers } from '../../runtime/views/tags.ts'
+import { helpersOf } from '../live/tag.ts'
+import type { HotModules } from './modules.ts'
+
+/** Module scripts run in the order of the page, so these run before those of the app. */
+const SCRIPTS = ['live.js', 'hot.js']
+
+export const hot: Extra<Pipeline> = {
+  name: 'hot',
+  standsOn: ['live'],
+  run: project => (project.hot && project.live ? runHot(project) : undefined),
+  pages: async pipeline => (await import('./modules.ts')).hotPages(pipeline)
+}
+
+function runHot(project: Project): Running & { readonly following: HotModules | undefined } {
+  const { base, prefix } = project
+  const live = helpersOf(SCRIPTS.map(name => `${base}${encodePath(prefix)}/-/${name}`))
+  let modules: HotModules | undefined
+  return {
+    load: async () => {
+      const room = await import('./modules.ts')
+      modules ??= new room.HotModules(project)
+    },
+    adapt: async (file, wanted) => modules?.adapt(file, wanted) ?? file,
+    get following() {
+      return modules
+    },
+    helpers: {
+      ...live,
+      of: view => {
+        const { javascript } = tagHelpers(view)
+        return (page, isLive) => ({
+          ...live.of(view)(page, isLive),
+          // A page that is opened now has one URL for each module.
+          ...(isLive && {
+            javascript: (...args: Parameters<typeof javascript>) =>
+              modules?.withTicks(javascript(...args)) ?? javascript(...args)
+          })
+        })
+      }
+    }
+  }
+}

@@ -1,0 +1,226 @@
+// Knows the modules that were sent, as Vite's graph does, and gives their imports the URLs of the latest versions.
+import type { Pages } from '../../runtime/app/extra.ts'
+import type { Pipeline } from '../../runtime/app/pipeline.ts'
+import type { ServedFile } from '../../runtime/serving/file.ts'
+import type { Wanted } from '../../runtime/serving/request.ts'
+import { bytesOf, Variant } from '../../runtime/serving/variant.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
+import { isBare, loadModuleLexer } from '../../publishing/references/modules.ts'
+import {
+  mayBeAsset,
+  replaceReferences,
+  type Reference,
+  type Referring
+} from '../../publishing/references/references.ts'
+import { shiftInlineMap } from '../../publishing/rendering/source-map.ts'
+import { scriptAt } from '../live/channel.ts'
+import type { Following } from '../live/following.ts'
+import type { AssetState } from '../live/page-state.ts'
+
+export function hotPages({ settings }: Pipeline): Pages {
+  return settings.hot ? { 'hot.js': scriptAt('client/hot.js', import.meta.url) } : {}
+}
+
+interface Module {
+  /** The decoded URL path, with the base. */
+  readonly path: string
+  readonly importers: Set<Module>
+  imports: ReadonlySet<Module>
+  /** The imports that it replaces itself. */
+  accepted: ReadonlySet<Module>
+  acceptsItself: boolean
+  /** The version in its URL: the tick of the last edit of it, or of what it imports; 0 for none. */
+  tick: number
+  editedAt: number
+  prunedAt: number
+  /** The text that was sent last, with its ETag. */
+  etag?: string
+  text?: Referring
+  sent?: { readonly key: string; readonly file: ServedFile }
+  /** The ETag of which pages were told last. */
+  told?: string
+}
+
+/** Modules are files of the app; when a page has named so many others, all are forgotten. */
+const MAX_MODULES = 20_000
+/** It is undefined without the script of a live page. */
+const CONTEXT = 'globalThis.koaFreshAssetsHot?.(import.meta.url)'
+const SCRIPT = /\.m?js$/i
+const HOT = /import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/y
+/** The argument is neither a string nor a list of them: the module accepts itself. */
+const ACCEPTS_ITSELF = /\s*\??\.\s*accept\s*\(\s*(?!["'`[])/y
+
+export class HotModules implements Following {
+  tick = 0
+  readonly #modules = new Map<string, Module>()
+  readonly #base: string
+  #onNews: (() => void) | undefined
+
+  constructor({ base }: Settings) {
+    this.#base = decodeIfValid(base) ?? base
+  }
+
+  listen(onNews: () => void): void {
+    this.#onNews = onNews
+  }
+
+  /** Changes a module on its way to a browser: the file in `public` stays as it is. */
+  async adapt(file: ServedFile, { app, path }: Wanted): Promise<ServedFile> {
+    const [variant] = file.variants
+    const isModule = app.compile && !app.fingerprint && SCRIPT.test(path)
+    if (!isModule || !variant.body) return file
+    const lexer = await loadModuleLexer()
+    const module = this.#at(this.#base + path)
+    if (module.etag !== variant.etag) this.#read(module, variant, lexer)
+    const { text } = module
+    const urls = text?.references.map(each => this.#urlOf(module, each))
+    if (!text || !urls?.some(Boolean)) return file
+    const key = `${variant.etag} ${urls.join(' ')}`
+    if (module.sent?.key === key) return module.sent.file
+    const code = shiftInlineMap(replaceReferences(text.code, text.references, urls), text, urls)
+    const bytes = bytesOf('identity', variant.file, { bytes: Buffer.from(code), stamp: file.stamp })
+    // The file may be older than what it imports.
+    const changed = new Variant(bytes, { ...variant.shared, lastModified: false })
+    module.sent = { key, file: { ...file, variants: [changed], isAtHand: false } }
+    return module.sent.file
+  }
+
+  /** Gives the scripts in tags the URLs that their importers use. */
+  withTicks(tags: string): string {
+    return tags.replace(/(?<= (?:src|href)=")[^"?#]+(?=")/g, url => {
+      const { tick = 0 } = this.#modules.get(pathOf(url, '/')) ?? {}
+      return tick > 0 ? `${url}?t=${tick}` : url
+    })
+  }
+
+  /** Gives the modules that were edited since pages were told a new tick, and what imports them. */
+  look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void {
+    const edited = new Set<Module>()
+    for (const [path, state] of states) {
+      const { url, version } = state?.part ?? {}
+      const module = url === undefined ? undefined : this.#modules.get(pathOf(url, '/'))
+      if (!module || version === undefined) continue
+      const told = module.told ?? module.etag
+      // One that is broken stays as it was; a new one that is broken was nothing before.
+      if (version === null) module.told = told ?? ''
+      else {
+        // A page that was opened since then has the current version under the current URL.
+        if (told !== undefined && told !== version && paths.has(path)) edited.add(module)
+        module.told = version
+      }
+    }
+    if (edited.size === 0) return
+    this.#advance()
+    const seen = new Set<Module>()
+    for (const module of edited) {
+      module.editedAt = this.tick
+      this.#renew(module, seen)
+    }
+  }
+
+  /** Names what was edited and pruned since then, and the modules through which the page finds what accepts that. */
+  since(tick: number): object | undefined {
+    const all = [...this.#modules.values()]
+    const edited = all.filter(({ editedAt }) => editedAt > tick)
+    const pruned = all.filter(({ prunedAt }) => prunedAt > tick)
+    if (edited.length + pruned.length === 0) return undefined
+    const reached = new Set(edited)
+    for (const { importers } of reached) for (const each of importers) reached.add(each)
+    const pathsOf = (modules: Iterable<Module>) => Array.from(modules, ({ path }) => path)
+    const modules = Array.from(reached, ({ path, importers, accepted, acceptsItself, tick }) => [
+      path,
+      { importers: pathsOf(importers), accepted: pathsOf(accepted), acceptsItself, tick }
+    ])
+    const graph = Object.fromEntries(modules) as object
+    return { edited: pathsOf(edited), pruned: pathsOf(pruned), modules: graph }
+  }
+
+  #at(path: string): Module {
+    const known = this.#modules.get(path)
+    if (known) return known
+    if (this.#modules.size >= MAX_MODULES) this.#modules.clear()
+    const none = {
+      importers: new Set<Module>(),
+      imports: new Set<Module>(),
+      accepted: new Set<Module>()
+    }
+    const module = { path, ...none, acceptsItself: false, tick: 0, editedAt: 0, prunedAt: 0 }
+    this.#modules.set(path, module)
+    return module
+  }
+
+  #advance(): void {
+    this.tick = Math.max(this.tick + 1, Date.now())
+  }
+
+  /** An importer that accepts the module keeps its URL. One above a module that accepts itself does not: run again, it must get the new one. */
+  #renew(module: Module, seen: Set<Module>): void {
+    if (seen.has(module)) return
+    seen.add(module)
+    module.tick = this.tick
+    for (const importer of module.importers)
+      if (!importer.accepted.has(module)) this.#renew(importer, seen)
+  }
+
+  #read(
+    module: Module,
+    { body = Buffer.of(), etag }: Variant,
+    { find, metasIn }: Awaited<ReturnType<typeof loadModuleLexer>>
+  ): void {
+    const code = new TextDecoder().decode(body)
+    const found = find(code).references
+    const contexts = metasIn(code).flatMap(at => contextAt(code, at))
+    const references = [...found, ...contexts].toSorted((a, b) => a.start - b.start)
+    const before = module.imports
+    const led = (...kinds: readonly Reference['kind'][]) => {
+      const paths = found.filter(each => kinds.includes(each.kind) && mayBeTicked(each))
+      return new Set(paths.map(each => this.#at(pathOf(each.path, module.path))))
+    }
+    module.etag = etag
+    module.text = { code, references }
+    module.imports = led('import', 'dynamic-import')
+    // A browser imports data only with its type.
+    module.accepted = new Set([...led('accepted')].filter(({ path }) => SCRIPT.test(path)))
+    module.acceptsItself = contexts.some(({ end }) => matchesAt(ACCEPTS_ITSELF, code, end) > 0)
+    for (const each of module.imports) each.importers.add(module)
+    const gone = [...before].filter(each => !module.imports.has(each))
+    for (const each of gone) each.importers.delete(module)
+    const pruned = gone.filter(({ importers }) => importers.size === 0)
+    if (pruned.length === 0) return
+    this.#advance()
+    // If it is imported again, it runs again.
+    for (const each of pruned) each.prunedAt = each.tick = this.tick
+    this.#onNews?.()
+  }
+
+  #urlOf(module: Module, reference: Reference): string | undefined {
+    if (reference.kind === 'constant') return CONTEXT
+    if (reference.kind === 'accepted' || !mayBeTicked(reference)) return undefined
+    const { tick = 0 } = this.#modules.get(pathOf(reference.path, module.path)) ?? {}
+    return tick > 0 ? `${reference.path}?t=${tick}` : undefined
+  }
+}
+
+/** Other tools have their own versions of what is in a query. */
+function mayBeTicked(reference: Reference): boolean {
+  return reference.kind !== 'new-url' && mayBeAsset(reference) && !isBare(reference)
+}
+
+/** Returns the decoded path of a URL in a module, or in a page. */
+function pathOf(url: string, base: string): string {
+  const { pathname } = new URL(url, new URL(encodePath(base), 'http://localhost'))
+  return decodeIfValid(pathname) ?? pathname
+}
+
+function contextAt(code: string, start: number): Reference[] {
+  const end = matchesAt(HOT, code, start)
+  return end === 0 ? [] : [{ start, end, path: '', suffix: '', kind: 'constant' }]
+}
+
+/** Returns the end of the match; 0 for none. */
+function matchesAt(pattern: RegExp, code: string, at: number): number {
+  pattern.lastIndex = at
+  pattern.test(code)
+  return pattern.lastIndex
+}

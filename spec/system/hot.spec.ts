@@ -1,0 +1,285 @@
+// What an edit of a module does to an open page: `import.meta.hot`, under a policy that allows nothing inline.
+import { randomBytes } from 'node:crypto'
+import type { Middleware } from 'koa'
+import { test, type ExecutionContext } from '../support/test.ts'
+import { makeSite, type Files, type SiteOptions } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import type { Browser, DrivenPage } from './browser.ts'
+import { launch as launchChromium } from './chromium.ts'
+import { launch as launchFirefox } from './firefox.ts'
+import { shows } from './page.ts'
+
+type Launch = (t: ExecutionContext) => Browser<DrivenPage>
+
+function testInEach(title: string, run: (t: ExecutionContext, launch: Launch) => Promise<void>) {
+  test.serial(`${title}, in Chromium`, t => run(t, launchChromium))
+  test.serial(`${title}, in Firefox`, t => run(t, launchFirefox))
+}
+
+const view: Middleware = ({ path, assets, response }, next) => {
+  if (path !== '/') return next()
+  const nonce = randomBytes(16).toString('base64')
+  response.set(
+    'Content-Security-Policy',
+    `default-src 'none'; connect-src 'self'; img-src data:; script-src 'nonce-${nonce}' 'strict-dynamic'; require-trusted-types-for 'script'`
+  )
+  response.type = 'html'
+  response.body = `<!doctype html><title>Hot</title><link rel="icon" href="data:,">
+    ${assets.live({ nonce })}${assets.javascript('app', { type: 'module', nonce })}
+    <input><dialog>open</dialog>${'<p>text</p>'.repeat(300)}`
+  return undefined
+}
+
+const OVERLAY =
+  "(document.querySelector('koa-fresh-assets-problems')?.shadowRoot.textContent ?? '')"
+
+async function open(t: ExecutionContext, launch: Launch, files: Files, options: SiteOptions = {}) {
+  const requested: string[] = []
+  const site = await makeSite(t, files, {
+    ...options,
+    front: (ctx, next) => {
+      requested.push(ctx.url)
+      return next()
+    },
+    routes: view
+  })
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  await shows(page, 'document.readyState', 'complete')
+  await page.evaluate('globalThis.isSamePage = true')
+  await until(() => requested.some(url => url.includes('/-/live?')), 'the page is connected')
+  return { site, page, requested }
+}
+
+/** What modules have told, in order. */
+const LOG = '(globalThis.log ??= []).join()'
+const told = (text: string) => `;(globalThis.log ??= []).push(${text});\n`
+const isSame = (page: DrivenPage) => page.evaluate('globalThis.isSamePage === true')
+
+const APP = `import { value } from './self'\n${told('`app ${value}`')}`
+const self = (value: number) => `export const value: number = ${value}
+${told(`'self ${value}'`)}
+import.meta.hot?.accept((next: any) => { ${told('`accepted ${next.value}`')} })
+import.meta.hot?.dispose((data: any) => { data.before = ${value}; ${told(`'disposed ${value}'`)} })
+${told('`data ${import.meta.hot?.data.before}`')}`
+
+/** Empties what was told, edits, and waits for what is told then. */
+async function tells(page: DrivenPage, edit: () => void, ...expected: readonly string[]) {
+  await page.evaluate('(globalThis.log ??= []).length = 0')
+  edit()
+  await shows(page, LOG, expected.join())
+}
+
+testInEach('a module that accepts itself is replaced, and nothing else runs', async (t, launch) => {
+  const { site, page } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+  await shows(page, LOG, 'self 1,data undefined,app 1')
+  await page.evaluate(`
+    const input = document.querySelector('input')
+    input.value = 'typed'
+    document.querySelector('dialog').show()
+    input.focus()
+    scrollTo(0, 1000)`)
+  for (const value of [2, 3]) {
+    const last = value - 1
+    const expected = [`disposed ${last}`, `self ${value}`, `data ${last}`, `accepted ${value}`]
+    await tells(page, () => site.write('js/self.ts', self(value)), ...expected)
+  }
+  const state = `[document.querySelector('input').value, document.activeElement.tagName,
+    document.querySelector('dialog').open, Math.round(scrollY)].join()`
+  t.is(await page.evaluate(state), 'typed,INPUT,true,1000')
+  t.true(await isSame(page))
+  t.deepEqual(page.complaints, [])
+})
+
+testInEach(
+  'an importer takes the edit of what it accepts, through modules between',
+  async (t, launch) => {
+    const leaf = (value: number) => `export const leaf = ${value}\n${told(`'leaf ${value}'`)}`
+    const app = (accepted: string) => `import { middle } from './middle'
+import './other'
+${told('`app ${middle}`')}
+import.meta.hot?.accept(${accepted}, next => { ${told('JSON.stringify(next)')} })`
+    const files = {
+      'js/app.js': app("'./middle'"),
+      'js/middle.ts': `import { leaf } from './leaf.js'\nexport const middle: number = leaf\n${told("'middle'")}`,
+      'js/leaf.js': leaf(1),
+      'js/other.ts': 'export const other = 1'
+    }
+    const { site, page } = await open(t, launch, files)
+    await shows(page, LOG, 'leaf 1,middle,app 1')
+    await tells(page, () => site.write('js/leaf.js', leaf(2)), 'leaf 2', 'middle', '{"middle":2}')
+    t.true(await isSame(page))
+    await page.evaluate('globalThis.log = []')
+    site.write('js/app.js', app("['./other', './middle.js']"))
+    await shows(page, 'globalThis.isSamePage', undefined)
+    await shows(page, LOG, 'leaf 2,middle,app 2')
+    await page.evaluate('globalThis.isSamePage = true')
+    await tells(
+      page,
+      () => site.write('js/other.ts', 'export const other = 2'),
+      '[{"other":2},null]'
+    )
+    await tells(
+      page,
+      () => site.write('js/leaf.js', leaf(3)),
+      'leaf 3',
+      'middle',
+      '[null,{"middle":3}]'
+    )
+    t.true(await isSame(page))
+    t.deepEqual(page.complaints, [])
+  }
+)
+
+testInEach('an edit of data runs the modules that import it again', async (t, launch) => {
+  const app = `import data from './data.json' with { type: 'json' }
+${told('`app ${data}`')}
+import.meta.hot?.accept()`
+  const { site, page } = await open(t, launch, { 'js/app.js': app, 'js/data.json': '1' })
+  for (const value of [2, 3])
+    await tells(page, () => site.write('js/data.json', String(value)), `app ${value}`)
+  t.true(await isSame(page))
+})
+
+testInEach('an edit that nothing accepts reloads the page', async (t, launch) => {
+  const app = `import './other.js'\nimport { value } from './self'\n${told('`app ${value}`')}
+import.meta.hot?.on('vite:beforeFullReload', () => sessionStorage.setItem('said', 'reload'))`
+  const files = {
+    'js/app.js': app,
+    'js/other.js': "import './self.js'",
+    'js/self.ts': 'export const value = 1'
+  }
+  const { site, page } = await open(t, launch, files)
+  site.write('js/self.ts', 'export const value = 2')
+  await shows(page, LOG, 'app 2')
+  t.is(await page.evaluate("sessionStorage.getItem('said')"), 'reload')
+  t.false(await isSame(page))
+})
+
+testInEach('without hot an edit reloads, and import.meta.hot is undefined', async (t, launch) => {
+  const files = { 'js/app.js': APP, 'js/self.ts': self(1) }
+  const { site, page, requested } = await open(t, launch, files, { hot: false })
+  await shows(page, LOG, 'self 1,data undefined,app 1')
+  site.write('js/self.ts', self(2))
+  await shows(page, LOG, 'self 2,data undefined,app 2')
+  t.false(await isSame(page))
+  t.deepEqual(
+    requested.filter(url => /hot|\?t=/.test(url)),
+    []
+  )
+})
+
+testInEach(
+  'what does not compile leaves the page, and its correction is replaced',
+  async (t, launch) => {
+    const { site, page } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+    site.write('js/self.ts', 'export const value: = 2')
+    await shows(page, `${OVERLAY}.includes('self.ts:1')`, true)
+    await tells(
+      page,
+      () => site.write('js/self.ts', self(2)),
+      'disposed 1',
+      'self 2',
+      'data 1',
+      'accepted 2'
+    )
+    await shows(page, OVERLAY, '')
+    t.true(await isSame(page))
+  }
+)
+
+testInEach(
+  'an import that does not compile is shown, and its correction is replaced',
+  async (t, launch) => {
+    const { site, page } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+    site.write('js/new.ts', 'export const = 1')
+    site.write('js/self.ts', `import './new'\n${self(2)}`)
+    await shows(page, `${OVERLAY}.includes('new.ts:1')`, true)
+    await tells(
+      page,
+      () => site.write('js/new.ts', told("'new'")),
+      'disposed 1',
+      'new',
+      'self 2',
+      'data 1',
+      'accepted 2'
+    )
+    await shows(page, OVERLAY, '')
+    t.true(await isSame(page))
+  }
+)
+
+testInEach('a version that throws is shown, and the next one replaces it', async (t, launch) => {
+  const { site, page } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+  site.write(
+    'js/self.ts',
+    "throw new Error('thrown while it runs')\nimport.meta.hot?.accept()\nexport const value = 2"
+  )
+  await shows(page, `${OVERLAY}.includes('thrown while it runs')`, true)
+  const thrower = self(3).replace(
+    'next: any) => {',
+    "next: any) => { throw new Error('thrown by accept')"
+  )
+  site.write('js/self.ts', thrower)
+  await shows(page, OVERLAY, '')
+  site.write('js/self.ts', self(4))
+  await shows(page, `${OVERLAY}.includes('thrown by accept')`, true)
+  site.write('js/self.ts', self(5))
+  await shows(page, OVERLAY, '')
+  await shows(page, `${LOG}.endsWith('self 5,data 4,accepted 5')`, true)
+  t.true(await isSame(page))
+})
+
+testInEach('what invalidates itself is passed on to its importers', async (t, launch) => {
+  const app = (accept = '') => `import './self'\n${told("'app'")}${accept}`
+  const picky = (value: number) => `export const value = ${value}\n${told(`'self ${value}'`)}
+import.meta.hot.accept(next => { if (next.value % 2 === 0) import.meta.hot.invalidate('it is even') })`
+  const files = { 'js/app.js': app('import.meta.hot?.accept()'), 'js/self.js': picky(1) }
+  const { site, page } = await open(t, launch, files)
+  await tells(page, () => site.write('js/self.js', picky(2)), 'self 2', 'app')
+  await tells(page, () => site.write('js/self.js', picky(3)), 'self 3')
+  await tells(page, () => site.write('js/self.js', picky(4)), 'self 4', 'app')
+  t.true(await isSame(page))
+  await tells(page, () => site.write('js/app.js', app()), 'app')
+  site.write('js/self.js', picky(6))
+  await shows(page, 'globalThis.isSamePage', undefined)
+})
+
+testInEach(
+  'what is imported no more is pruned, and runs again if it is imported again',
+  async (t, launch) => {
+    const app = (imported = '') => `${imported}\nimport.meta.hot?.accept()\n${told("'app'")}`
+    const part = `${told("'part'")}
+import.meta.hot?.dispose(() => { ${told("'disposed'")} })
+import.meta.hot?.prune(() => { ${told("'pruned'")} })`
+    const files = { 'js/app.js': app("import './part'"), 'js/part.js': part }
+    const { site, page } = await open(t, launch, files)
+    await tells(page, () => site.write('js/app.js', app()), 'app', 'disposed', 'pruned')
+    await tells(page, () => site.write('js/app.js', app("import './part'")), 'part', 'app')
+    t.true(await isSame(page))
+  }
+)
+
+testInEach(
+  'a page that is opened after an edit has one instance of each module',
+  async (t, launch) => {
+    const files = {
+      'js/app.js': `import './self'\nexport const app = 1\n${told("'app'")}
+      globalThis.load = () => import('./later.js')`,
+      'js/self.ts': self(1),
+      'js/later.js': `import { app } from './app.js'\nimport { value } from './self'\n${told('`later ${app} ${value}`')}`
+    }
+    const { site, page } = await open(t, launch, files)
+    await tells(
+      page,
+      () => site.write('js/self.ts', self(2)),
+      'disposed 1',
+      'self 2',
+      'data 1',
+      'accepted 2'
+    )
+    const other = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    await shows(other, LOG, 'self 2,data undefined,app')
+    await other.evaluate('load()')
+    await shows(other, LOG, 'self 2,data undefined,app,later 1 2')
+  }
+)
