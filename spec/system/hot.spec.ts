@@ -55,6 +55,9 @@ const LOG = '(globalThis.log ??= []).join()'
 const told = (text: string) => `;(globalThis.log ??= []).push(${text});\n`
 const isSame = (page: DrivenPage) => page.evaluate('globalThis.isSamePage === true')
 
+/** A channel that is closed counts as loading that failed. */
+const isNoClosing = (complaint: string) => !complaint.includes('ERR_ABORTED')
+
 const APP = `import { value } from './self'\n${told('`app ${value}`')}`
 const self = (value: number) => `export const value: number = ${value}
 ${told(`'self ${value}'`)}
@@ -76,7 +79,7 @@ testInEach('a module that accepts itself is replaced, and nothing else runs', as
     const input = document.querySelector('input')
     input.value = 'typed'
     document.querySelector('dialog').show()
-    input.focus()
+    input.focus({ preventScroll: true })
     scrollTo(0, 1000)`)
   for (const value of [2, 3]) {
     const last = value - 1
@@ -87,7 +90,7 @@ testInEach('a module that accepts itself is replaced, and nothing else runs', as
     document.querySelector('dialog').open, Math.round(scrollY)].join()`
   t.is(await page.evaluate(state), 'typed,INPUT,true,1000')
   t.true(await isSame(page))
-  t.deepEqual(page.complaints, [])
+  t.deepEqual(page.complaints.filter(isNoClosing), [])
 })
 
 testInEach(
@@ -126,7 +129,7 @@ import.meta.hot?.accept(${accepted}, next => { ${told('JSON.stringify(next)')} }
       '[null,{"middle":3}]'
     )
     t.true(await isSame(page))
-    t.deepEqual(page.complaints, [])
+    t.deepEqual(page.complaints.filter(isNoClosing), [])
   }
 )
 
@@ -277,9 +280,9 @@ testInEach(
       'data 1',
       'accepted 2'
     )
-    const other = await launch(t).open(`http://127.0.0.1:${site.port}/`)
-    await shows(other, LOG, 'self 2,data undefined,app')
-    await other.evaluate('load()')
-    await shows(other, LOG, 'self 2,data undefined,app,later 1 2')
+    await page.evaluate('location.reload()')
+    await shows(page, LOG, 'self 2,data undefined,app')
+    await page.evaluate('load()')
+    t.is(await page.evaluate(LOG), 'self 2,data undefined,app,later 1 2')
   }
 )

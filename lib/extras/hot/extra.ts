@@ -13,7 +13,10 @@ export const hot: Extra<Pipeline> = {
   name: 'hot',
   standsOn: ['live'],
   run: project => (project.hot && project.live ? runHot(project) : undefined),
-  pages: async pipeline => (await import('./modules.ts')).hotPages(pipeline)
+  pages: async ({ settings: { hot } }) => {
+    const { scriptAt } = await import('../live/channel.ts')
+    return hot ? { 'hot.js': scriptAt('client/hot.js', import.meta.url) } : {}
+  }
 }
 
 function runHot(project: Project): Running & { readonly following: HotModules | undefined } {
@@ -31,15 +34,14 @@ function runHot(project: Project): Running & { readonly following: HotModules | 
     },
     helpers: {
       ...live,
-      of: view => {
-        const { javascript } = tagHelpers(view)
+      of(view) {
+        const [liveOf, { javascript }] = [live.of(view), tagHelpers(view)]
+        const ticked = (...args: Parameters<typeof javascript>) =>
+          modules?.withTicks(javascript(...args))
         return (page, isLive) => ({
-          ...live.of(view)(page, isLive),
+          ...liveOf(page, isLive),
           // A page that is opened now has one URL for each module.
-          ...(isLive && {
-            javascript: (...args: Parameters<typeof javascript>) =>
-              modules?.withTicks(javascript(...args)) ?? javascript(...args)
-          })
+          ...(isLive && { javascript: ticked })
         })
       }
     }

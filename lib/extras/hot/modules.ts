@@ -1,6 +1,4 @@
 // Knows the modules that were sent, as Vite's graph does, and gives their imports the URLs of the latest versions.
-import type { Pages } from '../../runtime/app/extra.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { ServedFile } from '../../runtime/serving/file.ts'
 import type { Wanted } from '../../runtime/serving/request.ts'
 import { bytesOf, Variant } from '../../runtime/serving/variant.ts'
@@ -14,13 +12,8 @@ import {
   type Referring
 } from '../../publishing/references/references.ts'
 import { shiftInlineMap } from '../../publishing/rendering/source-map.ts'
-import { scriptAt } from '../live/channel.ts'
 import type { Following } from '../live/following.ts'
 import type { AssetState } from '../live/page-state.ts'
-
-export function hotPages({ settings }: Pipeline): Pages {
-  return settings.hot ? { 'hot.js': scriptAt('client/hot.js', import.meta.url) } : {}
-}
 
 interface Module {
   /** The decoded URL path, with the base. */
@@ -47,9 +40,10 @@ const MAX_MODULES = 20_000
 /** It is undefined without the script of a live page. */
 const CONTEXT = 'globalThis.koaFreshAssetsHot?.(import.meta.url)'
 const SCRIPT = /\.m?js$/i
-const HOT = /import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/y
+const HOT = /^import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/
+const WINDOW = 200
 /** The argument is neither a string nor a list of them: the module accepts itself. */
-const ACCEPTS_ITSELF = /\s*\??\.\s*accept\s*\(\s*(?!["'`[])/y
+const ACCEPTS_ITSELF = /^\s*\??\.\s*accept\s*\(\s*(?![\s"'`[])/
 
 export class HotModules implements Following {
   tick = 0
@@ -106,7 +100,8 @@ export class HotModules implements Following {
       if (version === null) module.told = told ?? ''
       else {
         // A page that was opened since then has the current version under the current URL.
-        if (told !== undefined && told !== version && paths.has(path)) edited.add(module)
+        const isHeld = paths.has(path) || module.etag !== version
+        if (told !== undefined && told !== version && isHeld) edited.add(module)
         module.told = version
       }
     }
@@ -170,7 +165,7 @@ export class HotModules implements Following {
   ): void {
     const code = new TextDecoder().decode(body)
     const found = find(code).references
-    const contexts = metasIn(code).flatMap(at => contextAt(code, at))
+    const contexts = contextsAt(code, metasIn(code))
     const references = [...found, ...contexts].toSorted((a, b) => a.start - b.start)
     const before = module.imports
     const led = (...kinds: readonly Reference['kind'][]) => {
@@ -182,7 +177,8 @@ export class HotModules implements Following {
     module.imports = led('import', 'dynamic-import')
     // A browser imports data only with its type.
     module.accepted = new Set([...led('accepted')].filter(({ path }) => SCRIPT.test(path)))
-    module.acceptsItself = contexts.some(({ end }) => matchesAt(ACCEPTS_ITSELF, code, end) > 0)
+    const isAccepting = ({ end }: Reference) => ACCEPTS_ITSELF.test(code.slice(end, end + WINDOW))
+    module.acceptsItself = contexts.some(isAccepting)
     for (const each of module.imports) each.importers.add(module)
     const gone = [...before].filter(each => !module.imports.has(each))
     for (const each of gone) each.importers.delete(module)
@@ -213,14 +209,11 @@ function pathOf(url: string, base: string): string {
   return decodeIfValid(pathname) ?? pathname
 }
 
-function contextAt(code: string, start: number): Reference[] {
-  const end = matchesAt(HOT, code, start)
-  return end === 0 ? [] : [{ start, end, path: '', suffix: '', kind: 'constant' }]
-}
-
-/** Returns the end of the match; 0 for none. */
-function matchesAt(pattern: RegExp, code: string, at: number): number {
-  pattern.lastIndex = at
-  pattern.test(code)
-  return pattern.lastIndex
+/** Finds `import.meta.hot`. @param starts of each `import.meta` */
+function contextsAt(code: string, starts: readonly number[]): Reference[] {
+  return starts.flatMap(start => {
+    const [text = ''] = HOT.exec(code.slice(start, start + WINDOW)) ?? []
+    const end = start + text.length
+    return text === '' ? [] : { start, end, path: '', suffix: '', kind: 'constant' as const }
+  })
 }

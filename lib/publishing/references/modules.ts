@@ -101,19 +101,6 @@ export function isBare({ kind, path }: Reference): boolean {
   return isInModule({ kind }) && kind !== 'new-url' && !RELATIVE.test(path)
 }
 
-const ACCEPT =
-  /\s*\??\.\s*hot\s*\??\.\s*accept\s*\(\s*(?<list>\[[^\]]*\]|(?<quote>["'`])[^\n\r]*?\k<quote>)/y
-
-/** Finds the imports that `import.meta.hot.accept('./price', …)` names. @param at the end of `import.meta` */
-function acceptedIn(code: string, at: number): Reference[] {
-  ACCEPT.lastIndex = at
-  const { list = '' } = ACCEPT.exec(code)?.groups ?? {}
-  return Array.from(list.matchAll(/(["'`])([^\n\r]*?)\1/g), ({ 0: whole, 2: path = '', index }) => {
-    const start = ACCEPT.lastIndex - list.length + index
-    return makeReference(start, start + whole.length, path, 'accepted')
-  })
-}
-
 /** Matches `new URL('./logo.png', import.meta.url)`, with or without a trailing comma. */
 const BEFORE_META =
   /\bnew\s+URL\s*\(\s*(?<literal>(?<quote>['"`])(?:(?!\k<quote>|\$\{)[^\\\n\r]|\\.)*\k<quote>)\s*,\s*$/
@@ -137,6 +124,16 @@ function urlReference(
   const reference = makeReference(start, start + literal.length, url, 'new-url')
   const isDirectory = /(?:^|\/)\.{0,2}$/.test(reference.path)
   return isDirectory ? [] : [reference]
+}
+
+const ACCEPTED = /^\s*\??\.\s*hot\s*\??\.\s*accept\s*\(\s*(?:\[[^\]]*\]|(["'`]).*?\1)/
+
+/** Finds what `import.meta.hot.accept('./price', …)` names. @param at the end of `import.meta` */
+function acceptedIn(code: string, at: number): Reference[] {
+  const [all = ''] = ACCEPTED.exec(code.slice(at, at + WINDOW)) ?? []
+  return Array.from(all.matchAll(/(["'`])(.*?)\1/g), ({ 0: { length }, 2: path = '', index }) =>
+    makeReference(at + index, at + index + length, path, 'accepted')
+  )
 }
 
 /** No browser takes these for modules, whatever the attributes. */

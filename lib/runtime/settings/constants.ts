@@ -35,7 +35,6 @@ export function constantsOf({ env, isPrecompile, base }: Situation, define: Cons
     'import.meta.env.PROD': !isDeveloped,
     'import.meta.env.SSR': false,
     'import.meta.env.BASE_URL': `${base}/`,
-    // In development it is left to the response, so that the file is the same without a live page.
     ...(isPrecompile || env !== 'development' ? { 'import.meta.hot': undefined } : {}),
     ...define
   }

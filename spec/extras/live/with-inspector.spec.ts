@@ -15,6 +15,8 @@ const NAMES = [
   ...['image?path=/assets/a.svg', 'requests', 'inspector.css']
 ]
 const TAG = '<script src="/assets/-/live.js" type="module" async="async"></script>'
+/** Another extra may have a script of its own behind it. */
+const withTag = (text: string) => text.slice(0, TAG.length)
 
 /** The modules of what is under -/ that have been loaded by this process; the others are for pages with the tag. */
 function loaded(): string[] {
@@ -62,10 +64,11 @@ test('what another site asks for is a 404 without a tag, and nothing is loaded f
       t.deepEqual(answer.body, plain.body)
       t.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers))
     }
-    if (what.startsWith('a link')) t.is((await ask(port, 'GET', '/', headers)).text, TAG, what)
+    if (what.startsWith('a link'))
+      t.is(withTag((await ask(port, 'GET', '/', headers)).text), TAG, what)
     if (!MAY_HAVE_TAG.test(what)) t.is((await ask(port, 'GET', '/', headers)).text, '', what)
   }
-  t.is((await ask(port, 'GET', '/')).text, TAG, 'a tag alone loads nothing')
+  t.is(withTag((await ask(port, 'GET', '/')).text), TAG, 'a tag alone loads nothing')
   const absolute = await ask(port, 'GET', 'http://evil.example/assets/-/live.js')
   t.is(absolute.status, 404)
   t.is((await ask(port, 'POST', '/assets/-/live')).status, 404)
@@ -81,7 +84,7 @@ const BY_SCRIPT = [
 test('client hints that an app asks for, and navigation by script, leave the tag in a page', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   for (const name of [...HINTS, ...BY_SCRIPT, 'Alt-Used', 'HTTP2-Settings'])
-    t.is((await ask(port, 'GET', '/', { [name]: '1' })).text, TAG, name)
+    t.is(withTag((await ask(port, 'GET', '/', { [name]: '1' })).text), TAG, name)
   for (const name of ['Via', 'X-Real-IP', 'X-Request-Id', 'Traceparent', 'X-Turbo'])
     t.is((await ask(port, 'GET', '/', { [name]: '1' })).text, '', name)
   t.deepEqual(loaded(), [])
@@ -141,7 +144,7 @@ test('a listed host is served, under the prefix that the option gives', async t 
   })
   const headers = { Host: 'box.local:3000' }
   const tag = '<script src="/my%20assets/-/live.js" type="module" async="async"></script>'
-  t.is((await ask(port, 'GET', '/', headers)).text, tag)
+  t.true((await ask(port, 'GET', '/', headers)).text.startsWith(tag))
   for (const name of ['', 'live.js'])
     t.is((await ask(port, 'GET', `/my%20assets/-/${name}`, headers)).status, 200)
 })
@@ -168,7 +171,7 @@ test('a bare proxy_pass of nginx gets 404 and no tag, but over HTTP/1.1, of whic
     const names = version === '1.0' ? NAMES : NAMES.filter(name => name !== 'live')
     const statuses = []
     for (const name of names) statuses.push((await passed(`/assets/-/${name}`)).status)
-    return [statuses.every(status => status === 404), (await passed('/')).text]
+    return [statuses.every(status => status === 404), withTag((await passed('/')).text)]
   }
   t.deepEqual(await passedTo({}, '1.0'), [true, ''])
   t.deepEqual(await passedTo({}), [false, TAG])

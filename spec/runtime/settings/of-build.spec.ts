@@ -47,7 +47,7 @@ function inTable(options: object): Readonly<Record<string, unknown>> {
 
 /** No build depends on these, or none is found where they differ: prefix, public and root lead to the manifest. */
 const OF_SERVERS = words(
-  `apps compile configure deltas earlyHints env headers host index live memory missing mounts prefix public revalidate
+  `apps compile configure deltas earlyHints env headers host hot index live memory missing mounts prefix public revalidate
   root serve tails`
 ).filter(name => name in ALL)
 

@@ -632,7 +632,9 @@ test('the constants of scripts are those of the environment, and those that an a
     const { 'import.meta.env': whole, ...each } = constants(options, isPrecompile)
     const named = Object.entries(env).map(([name, value]) => [`import.meta.env.${name}`, value])
     t.deepEqual(whole, env)
-    t.deepEqual(each, { 'process.env.NODE_ENV': mode, ...Object.fromEntries(named) })
+    const isServed = !isPrecompile && (options.env ?? 'development') === 'development'
+    const hot = isServed ? {} : { 'import.meta.hot': undefined }
+    t.deepEqual(each, { 'process.env.NODE_ENV': mode, ...hot, ...Object.fromEntries(named) })
   }
   const define = { __A__: undefined, 'a.b': [1], 'import.meta.env.VITE_A': null }
   const defined = constants({ define, configure: { test: { define: { c: 1 } } } })

@@ -1,24 +1,15 @@
 // Makes `import.meta.hot` of each module, and replaces edited modules in the page. The rules and their order are Vite's.
 
 /**
- * What the server knows of a module: paths are decoded.
+ * Paths are decoded. A boundary takes an edit by itself, or through the import that it accepts.
  * @typedef {{ importers: string[], accepted: string[], acceptsItself: boolean, tick: number, isInvalidated?: boolean }} Module
- */
-/** @typedef {{ tick: number, edited?: string[], pruned?: string[], modules?: Record<string, Module> }} News */
-/** @typedef {{ title: string, location: string, reason: string, excerpt: string }} Problem */
-/**
- * What the live channel knows of the page.
+ * @typedef {{ tick: number, edited?: string[], pruned?: string[], modules?: Record<string, Module> }} News
+ * @typedef {{ title: string, location: string, reason: string, excerpt: string }} Problem
  * @typedef {{ isLoaded: (path: string) => boolean, reload: () => unknown, show: () => void }} LivePage
- */
-/** @typedef {{ deps: string[], run: (modules: unknown[]) => void }} Callback */
-/** @typedef {(data: any) => unknown} Listener */
-/**
- * A module that has asked for its context.
+ * @typedef {{ deps: string[], run: (modules: unknown[]) => void }} Callback
+ * @typedef {(data: any) => unknown} Listener
  * @typedef {{ path: string, url: string, tick: number, urls: Map<string, string>, callbacks: Callback[], data: object,
- *   dispose?: Listener, prune?: Listener, listeners: [event: string, listener: Listener][], context: object }} Entry
- */
-/**
- * A module that takes an edit: by itself, or through the import that it accepts.
+ *   dispose?: Listener, prune?: Listener, listeners: [event: string, listener: Listener][], context: HotModule }} Entry
  * @typedef {{ path: string, accepted: string, isCircular: boolean }} Boundary
  */
 
@@ -52,78 +43,52 @@ function contextOf(url) {
 
 /** @param {string} path @returns {Entry} */
 function makeEntry(path) {
-  /** @type {Entry} */
-  const entry = {
-    path,
-    url: '',
-    tick: 0,
-    urls: new Map(),
-    callbacks: [],
-    data: {},
-    listeners: [],
-    context: {
-      get data() {
-        return entry.data
-      },
-      /** @param {unknown} [given] @param {(next: any) => void} [callback] */
-      accept(given, callback) {
-        if (typeof given === 'string') take([given], ([next]) => callback && callback(next))
-        else if (Array.isArray(given)) take(given, modules => callback && callback(modules))
-        else if (!given || typeof given === 'function') acceptItself(given)
-        else
-          throw new TypeError(
-            'import.meta.hot.accept() takes a function, an import or a list of these'
-          )
-      },
-      /** @param {unknown} _names @param {(next: unknown) => void} [callback] */
-      acceptExports(_names, callback) {
-        acceptItself(callback)
-      },
-      decline() {},
-      /** @param {Listener} listener */
-      dispose(listener) {
-        entry.dispose = listener
-      },
-      /** @param {Listener} listener */
-      prune(listener) {
-        entry.prune = listener
-      },
-      /** @param {string} [message] */
-      invalidate(message) {
-        const first = passedOnBy || path
-        console.debug(`${path} was invalidated${message ? `: ${message}` : ''}`)
-        enqueue(async () => {
-          const module = graph.get(path)
-          if (!module || module.isInvalidated) return
-          module.isInvalidated = true
-          await notify('invalidate', { path, message, firstInvalidatedBy: first })
-          const importers = module.importers.filter(each => each !== path && page.isLoaded(each))
-          if (importers.length === 0) page.reload()
-          else await update(importers, first)
-        })
-      },
-      /** @param {string} event @param {Listener} listener */
-      on(event, listener) {
-        entry.listeners.push([event.replace('vite:', ''), listener])
-      },
-      /** @param {string} event @param {Listener} listener */
-      off(event, listener) {
-        const name = event.replace('vite:', '')
-        entry.listeners = entry.listeners.filter(each => each[0] !== name || each[1] !== listener)
-      },
-      send() {}
-    }
-  }
-  /** @param {string[]} imports @param {Callback['run']} run */
-  const take = (imports, run) => {
-    const urls = imports.map(each => new URL(each, entry.url).href)
+  /** @param {string[]} urls @param {Callback['run']} run */
+  const take = (urls, run) => {
     for (const url of urls) entry.urls.set(pathOf(url), url)
     entry.callbacks.push({ deps: urls.map(pathOf), run })
   }
-  /** @param {any} [callback] */
-  const acceptItself = callback =>
-    entry.callbacks.push({ deps: [path], run: ([next]) => callback && callback(next) })
+  const absolute = (/** @type {string} */ url) => new URL(url, entry.url).href
+  const nothing = () => undefined
+  /** @type {HotModule} */
+  const context = {
+    get data() {
+      return entry.data
+    },
+    accept(/** @type {any} */ given, /** @type {any} */ callback = given || nothing) {
+      if (!given || typeof given === 'function') take([entry.url], ([next]) => callback(next))
+      else if (Array.isArray(given)) take(given.map(absolute), callback)
+      else take([absolute(given)], ([next]) => callback(next))
+    },
+    dispose: listener => (entry.dispose = listener),
+    prune: listener => (entry.prune = listener),
+    invalidate(message) {
+      const first = passedOnBy || path
+      console.debug(`${path} was invalidated${message ? `: ${message}` : ''}`)
+      enqueue(() => passOn(path, message, first))
+    },
+    on: (event, listener) => entry.listeners.push([event.replace('vite:', ''), listener]),
+    off(event, listener) {
+      const isOther = (/** @type {string} */ name) => name !== event.replace('vite:', '')
+      entry.listeners = entry.listeners.filter(each => isOther(each[0]) || each[1] !== listener)
+    }
+  }
+  // Libraries call these.
+  Object.assign(context, { acceptExports: nothing, decline: nothing, send: nothing })
+  const lists = { callbacks: [], listeners: [], urls: new Map() }
+  /** @type {Entry} */
+  const entry = { path, url: '', tick: 0, ...lists, data: {}, context }
   return entry
+}
+
+/** @type {(path: string, message: string | undefined, first: string) => Promise<unknown>} */
+async function passOn(path, message, first) {
+  const module = graph.get(path)
+  if (!module || module.isInvalidated) return undefined
+  module.isInvalidated = true
+  await notify('invalidate', { path, message, firstInvalidatedBy: first })
+  const importers = module.importers.filter(each => each !== path && page.isLoaded(each))
+  return importers.length > 0 ? update(importers, first) : page.reload()
 }
 
 /** @param {string} event @param {object} payload */
@@ -142,7 +107,9 @@ function enqueue(work) {
 /** @param {string} location @param {unknown} error */
 function report(location, error) {
   console.error(error)
-  const reason = String((error && /** @type {Error} */ (error).stack) || error)
+  const { stack = '' } = /** @type {Error} */ (error || {})
+  // In Firefox it does not begin with the message.
+  const reason = stack.includes(String(error)) ? stack : `${error}\n${stack}`
   const title = 'A module that was edited has failed'
   hot.problems = [...hot.problems, { title, location, reason, excerpt: '' }]
   page.show()
@@ -232,7 +199,7 @@ async function load({ path, accepted, isCircular }) {
   const entry = /** @type {Entry} */ (entries.get(path))
   const callbacks = entry.callbacks.filter(({ deps }) => deps.includes(accepted))
   if (path !== accepted && callbacks.length === 0) return undefined
-  const url = new URL((path === accepted && entry.url) || entry.urls.get(accepted) || '', entry.url)
+  const url = new URL(entry.urls.get(accepted) || '', entry.url)
   const { tick = 0 } = graph.get(accepted) || {}
   url.search = `t=${tick}`
   /** @type {unknown} */
