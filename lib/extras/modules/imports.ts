@@ -68,12 +68,12 @@ export async function mayImport(scripts: readonly SourceFile[], { imports }: App
 async function importsOf(
   script: SourceFile,
   app: AppSettings,
-  { root, env, isPrecompile, symlinks }: Project
+  project: Project
 ): Promise<ScriptImports> {
   const { name, file, directory } = script
   const asset = { app, source: { ...script, from: 0, path: name, tail: name }, path: name }
-  const place = { root: directory, dir: directory, symlinks }
-  const given = { loadPaths: nodeModulesFrom(root), env, root, isPrecompile, sourceMap: false }
+  const place = { root: directory, dir: directory, symlinks: project.symlinks }
+  const given = { loadPaths: nodeModulesFrom(project.root), project, sourceMap: false }
   try {
     const drafted = await draft(asset, place, given)
     const references = drafted?.text?.references ?? []

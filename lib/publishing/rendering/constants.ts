@@ -1,34 +1,40 @@
-// Gives expressions in a script the values that they have in an app.
+// Finishes a script of an app: an extra may instrument it, and then its expressions get the values that they have there.
 import { pathFrom } from '../../runtime/files/paths.ts'
+import type { Project } from '../../runtime/app/extra.ts'
 import { constantsIn } from '../references/constants.ts'
 import { positionsOf, replaceReferences } from '../references/references.ts'
 import type { Sourced } from '../sources/snapshot.ts'
 import { shiftInlineMap, withOwnMap } from './source-map.ts'
 
 /** @param bytes are those of the source, whose places are shown */
-export async function withConstants(
+export async function finishScript(
   { app, source: { file, packageName } }: Sourced,
-  given: string,
+  written: string,
   bytes: Buffer,
-  { root, sourceMap }: { readonly root: string; readonly sourceMap?: boolean | undefined }
+  project: Project,
+  isMapped = false
 ) {
-  const name = pathFrom(root, file)
+  const name = pathFrom(project.root, file)
   const isOwn = packageName === undefined && !name.includes('node_modules/')
-  const found = isOwn ? await constantsIn(given, app.constants) : undefined
-  if (!found) return { code: given, warnings: [] }
+  if (!isOwn) return undefined
+  const { instrument } = (await project.transforms()).find(each => each.instrument) ?? {}
+  const instrumented = await instrument?.({ app, file, code: written, isMapped })
+  const { code: given, looked } = instrumented ?? { code: written, looked: [] }
+  const found = await constantsIn(given, app.constants)
+  if (!found) return { code: given, looked, doubts: [] }
   const { references, values, unknown } = found
   const source = new TextDecoder().decode(bytes)
-  const warnings = Array.from(unknown, ([expression, start]) => {
+  const doubts = Array.from(unknown, ([expression, start]) => {
     const at = given === source ? start : source.indexOf(expression)
     const [place] = at === -1 ? [] : positionsOf(source, [at])
     const shown = place ? `:${place.line + 1}:${place.column + 1}` : ''
     const what = expression.startsWith('import') ? 'is undefined' : 'no browser has'
     return `${name}${shown} uses ${expression}, which ${what}: set define: { '${expression}': … }`
   })
-  if (!values.some(Boolean)) return { code: given, warnings }
+  if (!values.some(Boolean)) return { code: given, looked, doubts }
   // A map of so much is none that somebody reads, and several times as long as the text.
-  const isMapped = sourceMap && given.length < 256 * 1024 && !given.includes('sourceMappingURL=')
-  const text = { code: isMapped ? withOwnMap(given, file) : given, references }
+  const isTraced = isMapped && given.length < 256 * 1024 && !given.includes('sourceMappingURL=')
+  const text = { code: isTraced ? withOwnMap(given, file) : given, references }
   const code = shiftInlineMap(replaceReferences(text.code, references, values), text, values)
-  return { code, warnings }
+  return { code, looked, doubts }
 }

@@ -18,6 +18,7 @@ import {
 import type { ConfiguredOutput } from '../compilers/compiler.ts'
 import { leadsFor, type Leads } from '../compilers/leads.ts'
 import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
+import type { Project } from '../../runtime/app/extra.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
 import type { Source, Sourced } from '../sources/snapshot.ts'
 import { isBare, loadModuleLexer, remedyFor } from '../references/modules.ts'
@@ -29,7 +30,7 @@ import {
   type Referring,
   type Urls
 } from '../references/references.ts'
-import { withConstants } from './constants.ts'
+import { finishScript } from './constants.ts'
 import { shiftInlineMap } from './source-map.ts'
 
 /** An asset whose source was read and compiled, with its references found but not yet replaced. */
@@ -76,9 +77,8 @@ export interface Text extends Referring {
 /** The size in bytes from which a file that needs no processing is never held in memory as a whole. */
 const COPY_FROM = 1024 * 1024
 
-interface Options extends Omit<CompilerInput, 'code' | 'bytes' | 'path'> {
-  readonly root: string
-  readonly isPrecompile: boolean
+interface Options extends Pick<CompilerInput, 'loadPaths' | 'sourceMap'> {
+  readonly project: Project
 }
 
 /** @param place the source directory, in which the source must be */
@@ -115,11 +115,12 @@ async function draftText(
   asset: Sourced,
   bytes: Buffer,
   input: FileObservation,
-  { root, isPrecompile, ...options }: Options
+  { project, ...given }: Options
 ): Promise<Draft> {
+  const { root, env, isPrecompile } = project
   const { file, compiler, name, packageName } = asset.source
   const startedAt = Date.now()
-  const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
+  const output = compiler && (await compile(compiler, bytes, { path: file, env, ...given }))
   const { content = bytes, dependencies = [], configuration = [], warnings = [] } = output ?? {}
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
@@ -127,18 +128,19 @@ async function draftText(
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   const type = textType(name)
-  const { code: given, encoding } = textIn(content, type) ?? {}
-  const isScript = type === 'js' && given !== undefined
-  const replaced = isScript && (await withConstants(asset, given, bytes, { root, ...options }))
-  const code = replaced ? replaced.code : given
-  const isLowered = code !== given
+  const { code: written, encoding } = textIn(content, type) ?? {}
+  const isScript = type === 'js' && written !== undefined
+  const none = { code: written, looked: [], doubts: [] }
+  const finished = isScript && (await finishScript(asset, written, bytes, project, given.sourceMap))
+  const { code, looked, doubts } = finished || none
+  const isLowered = code !== written
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
-  const isDeveloped = !isPrecompile && ['development', 'test'].includes(options.env)
+  const isDeveloped = !isPrecompile && ['development', 'test'].includes(env)
   const environment = isDeveloped ? 'development' : 'production'
   const leads = packageName === undefined ? leadsFor(file, root, environment) : undefined
   const text =
     code === undefined ? undefined : await textOf(asset, code, compiledIn, leads, encoding)
-  const configured = new Set([...configuration, ...(leads?.files ?? [])])
+  const configured = new Set([...configuration, ...looked, ...(leads?.files ?? [])])
   const settings = configured.size > 0 ? await observeAll(configured) : []
   const files = [...others, ...settings].filter(isFileObservation)
   return {
@@ -150,7 +152,7 @@ async function draftText(
     inputs: [input, ...others, ...settings],
     isSettled: files.every(({ stamp }) => isSettled(stamp, startedAt)),
     compileDuration: output?.duration,
-    warnings: [...warnings, ...(replaced ? replaced.warnings : [])]
+    warnings: [...warnings, ...doubts]
   }
 }
 

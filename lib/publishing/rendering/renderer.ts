@@ -6,7 +6,7 @@ import { ifAssetError, type AssetError } from '../../runtime/errors.ts'
 import type { Boundary } from '../../runtime/files/containment.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
-import { firstAnswer, inParallel, once, memoized } from '../../runtime/concurrency.ts'
+import { firstAnswer, inParallel, memoized } from '../../runtime/concurrency.ts'
 import type { Project, Reported, Transform } from '../../runtime/app/extra.ts'
 import { candidatesFor } from '../compilers/leads.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
@@ -39,12 +39,9 @@ export class Renderer {
   readonly #sources: Sources
   /** One value for each source directory, whose real path is looked up once. */
   readonly #placeOf: (directory: string) => Boundary
-  /** Makes what lowers the syntax of texts, in every environment. */
-  readonly #lowering: () => Promise<Transform | undefined>
 
   constructor(settings: Project, sources: Sources) {
-    const { symlinks, extras } = settings
-    this.#lowering = once(() => firstAnswer(extras, extra => extra.transform?.(settings)))
+    const { symlinks } = settings
     this.#settings = settings
     this.#sources = sources
     this.#placeOf = memoized(directory => ({ root: directory, dir: directory, symlinks }))
@@ -52,20 +49,18 @@ export class Renderer {
 
   /** Returns undefined for a source that is gone, is not a regular file, or is a link out of its directory. */
   async draft(asset: Sourced, sourceMap?: boolean): Promise<Draft | undefined> {
-    const { env, root, isPrecompile } = this.#settings
+    const project = this.#settings
     const { compiler, directory, name } = asset.source
-    const lowering = textType(name) && (await this.#lowering())
-    const isLowered = lowering?.targetOf?.(asset.app) !== undefined
-    const isMapped = sourceMap || env === 'development'
+    const transforms = textType(name) ? await project.transforms() : []
+    const lowering = transforms.find(each => each.targetOf?.(asset.app))
+    const isMapped = sourceMap || project.env === 'development'
     const drafted = await draft(asset, this.#placeOf(directory), {
       loadPaths: compiler ? this.#sources.of(asset.app).loadPaths : [],
-      env,
-      root,
-      isPrecompile,
+      project,
       // The places of warnings are found by the map.
-      sourceMap: isMapped || isLowered
+      sourceMap: isMapped || lowering !== undefined
     })
-    return drafted && isLowered ? this.transformed(drafted, lowering, isMapped) : drafted
+    return drafted && lowering ? this.transformed(drafted, lowering, isMapped) : drafted
   }
 
   /** Transforms a text before its references get URLs: these move what follows, and building/links.ts adjusts the map. */
@@ -80,7 +75,8 @@ export class Renderer {
     const code = taken.map === null ? taken.code : whole
     const broken = taken.map === null ? [brokenMap(file, this.#settings.root)] : []
     const isCompiled = source.compiler !== undefined
-    const target = (await this.#lowering())?.targetOf?.(app)
+    const transforms = await this.#settings.transforms()
+    const target = await firstAnswer(transforms, each => each.targetOf?.(app))
     const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
     if (!made) return (await this.draft(drafted)) ?? drafted
     return {

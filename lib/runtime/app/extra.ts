@@ -13,6 +13,8 @@ import type { Helpers, MountAssets } from '../views/asset-url.ts'
 export interface Project extends Settings {
   readonly options: KoaAssetsOptions
   readonly extras: readonly Extra[]
+  /** Makes what extras do with texts in every environment, with the first text. */
+  readonly transforms: () => Promise<readonly Transform[]>
   /** Returns the project with some options replaced, or as `precompile` has them. @throws as `koaAssets` */
   readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
 }
@@ -298,6 +300,10 @@ export interface Transform {
   targetOf?(app: AppSettings): readonly string[] | undefined
   /** Transforms a text; undefined: it is published as it is. @throws CompileError for a source that is not valid */
   apply(text: TransformedText): Promise<Transformed | undefined>
+  /** Changes what a compiler made of a script, before its constants have values. `looked` are the files that decided it. */
+  instrument?(
+    script: Pick<TransformedText, 'app' | 'file' | 'code' | 'isMapped'>
+  ): Promise<{ readonly code: string; readonly looked: readonly string[] } | undefined>
   report(): Promise<object>
 }
 

@@ -1,6 +1,7 @@
 // Lists the extras, and settles options with them. Without its lines in the tables and its folder an extra is gone.
 import type { Extra, Project } from './extra.ts'
 import type { Pipeline } from './pipeline.ts'
+import { once } from '../concurrency.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle } from '../settings/settings.ts'
 import { deltas } from '../../extras/deltas/extra.ts'
@@ -47,13 +48,18 @@ export function settleProject(
   processEnv = process.env,
   isPrecompile = false
 ): Project {
-  return Object.freeze({
+  const project: Project = Object.freeze({
     ...settle(options, processEnv, isPrecompile),
     options,
     extras: EXTRAS,
+    transforms: once(async () => {
+      const made = await Promise.all(EXTRAS.map(extra => extra.transform?.(project)))
+      return made.filter(each => each !== undefined)
+    }),
     changed: (changes: KoaAssetsOptions, asPrecompile = isPrecompile) =>
       settleProject({ ...options, ...changes }, processEnv, asPrecompile)
   })
+  return project
 }
 
 /** Settles the options for `precompile` and its commands, whose default environment is `production`. */
