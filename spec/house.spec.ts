@@ -39,7 +39,7 @@ const EXTRA: Budgets = {
   deltas: 690,
   init: 440,
   inspector: 850,
-  hot: 530,
+  hot: 735,
   'kept-index': 140,
   live: 1115,
   media: 590,

@@ -11,12 +11,15 @@ const SCRIPTS = ['live.js', 'hot.js']
 
 export const hot: Extra<Pipeline> = {
   name: 'hot',
-  standsOn: ['live'],
+  standsOn: ['live', 'modules'],
   run: project => (project.hot && project.live ? runHot(project) : undefined),
-  pages: async ({ settings: { hot } }) => {
-    const { scriptAt } = await import('../live/channel.ts')
-    return hot ? { 'hot.js': scriptAt('client/hot.js', import.meta.url) } : {}
-  }
+  async transform(project) {
+    const { env, hot, live, isPrecompile } = project
+    if (!hot || !live || env !== 'development' || isPrecompile) return undefined
+    return (await import('./refresh.ts')).refreshing(project)
+  },
+  pages: async ({ settings }) =>
+    settings.hot ? (await import('./refresh.ts')).hotPages(settings) : {}
 }
 
 function runHot(project: Project): Running & { readonly following: HotModules | undefined } {

@@ -35,11 +35,11 @@ export function livePages(pipeline: Pipeline): Pages {
 const sendNothing = (ctx: Context) => void Object.assign(ctx, { type: 'text/javascript', body: '' })
 
 /** The page that sends a script for browsers. */
-export function scriptAt(path: string, base: string): Page {
+export function scriptAt(path: string, base: string, change = async (code: string) => code): Page {
   return async ctx => {
     ctx.type = 'text/javascript'
     ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
-    ctx.body = await readFile(new URL(path, base))
+    ctx.body = await change(await readFile(new URL(path, base), 'utf8'))
   }
 }
 

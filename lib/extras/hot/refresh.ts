@@ -1,0 +1,94 @@
+// Lets components keep their state when their module is replaced: those of React by Fast Refresh, those of Preact by
+// Prefresh, which is made after it. Oxc registers components, and signs the hooks that they use.
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { SourceMap } from 'rolldown'
+import type { Pages, Transform } from '../../runtime/app/extra.ts'
+import type { Settings } from '../../runtime/settings/settings.ts'
+import { firstFile, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
+import { dependencyAmong } from '../../publishing/compilers/leads.ts'
+import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
+import { scriptAt } from '../live/channel.ts'
+import { hasRolldown, loadRolldown } from '../modules/rolldown.ts'
+
+/** JSX that was compiled imports its runtime: `react/jsx-runtime`. */
+const IMPORT = /\bfrom\s*["'](?:[^"'\n]*\/)?(p?react)(?=["'/])/g
+/** What another tool has registered, or traced in a file of its own, stays as that made it. */
+const OTHERS = /\$RefreshReg\$|\bsourceMappingURL=(?!data:)/
+const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
+
+export function refreshing({ root }: Settings): Transform {
+  return {
+    minifies: () => false,
+    takes: () => false,
+    apply: async () => undefined,
+    report: async () => ({}),
+    async instrument({ file, code, isMapped = false }) {
+      const libraries = Array.from(code.matchAll(IMPORT), ([, library]) => library)
+      if (libraries.length === 0 || OTHERS.test(code)) return undefined
+      // Preact may stand in for React by an import map.
+      const isPreact = libraries.includes('preact')
+      const keepers = isPreact ? ['@prefresh/core'] : ['react-refresh', '@prefresh/core']
+      const looked = new Set<string>()
+      const keeper = await dependencyAmong(keepers, file, root, looked)
+      const isPossible = keeper !== undefined && (await hasRolldown(root))
+      const given = { code, name: basename(file), sourcemap: isMapped }
+      const made = isPossible ? await registering(given, keeper, root) : code
+      return { code: made, looked: [...looked] }
+    }
+  }
+}
+
+interface Given {
+  readonly code: string
+  readonly name: string
+  readonly sourcemap: boolean
+}
+
+async function registering(given: Given, keeper: string, root: string): Promise<string> {
+  const { transform } = await loadRolldown('Fast Refresh', root)
+  const { code: text, map: before } = takeInlineMap(given.code)
+  const { code, map, errors } = await transform(given.name, text, {
+    lang: 'js',
+    jsx: { runtime: 'automatic', refresh: true },
+    sourcemap: given.sourcemap,
+    ...(before && { inputMap: JSON.parse(before) as SourceMap })
+  })
+  const hasComponents = code.includes('$RefreshReg$(') || CLASS.test(code)
+  // The publication reports errors of syntax.
+  if (errors.length > 0 || !(hasComponents || code.includes('$RefreshSig$('))) return given.code
+  const data = map && Buffer.from(JSON.stringify(map)).toString('base64')
+  const comment = data ? `//# sourceMappingURL=data:application/json;base64,${data}\n` : ''
+  return code + ending(keeper, hasComponents) + comment
+}
+
+/** Functions are there before the first line runs, so what is appended moves no place of the text. */
+function ending(keeper: string, hasComponents: boolean): string {
+  const isPreact = keeper === '@prefresh/core'
+  const own = `globalThis.koaFreshAssetsRefresh?.${isPreact ? 'preact' : 'react'}`
+  const accept = `if (${own}) import.meta.hot?.accept(${own}.follow(import.meta.url, import.meta.hot))\n`
+  return `${isPreact ? `import '${keeper}'\n` : ''}\
+function $RefreshReg$(type, name) { ${own}?.register(import.meta.url, type, name) }
+function $RefreshSig$() { return ${own}?.sign() ?? (type => type) }
+${hasComponents ? accept : ''}`
+}
+
+const RUNTIME = 'react-refresh/cjs/react-refresh-runtime.development.js'
+
+/** The script of hot replacement loads the other one first, where a project has one of the packages. */
+export function hotPages({ root, apps }: Settings): Pages {
+  const folders = new Set([...apps.map(({ dir }) => dir), root].flatMap(nodeModulesFrom))
+  const installed = (file: string) => firstFile(Array.from(folders, at => join(at, file)))
+  return {
+    'hot.js': scriptAt('client/hot.js', import.meta.url, async code => {
+      const found = (await installed(RUNTIME)) ?? (await installed('@prefresh/core/package.json'))
+      return found === undefined ? code : `import './refresh.js'\n${code}`
+    }),
+    'refresh.js': scriptAt('client/refresh.js', import.meta.url, async code => {
+      const file = await installed(RUNTIME)
+      // It is CommonJS, all in one file.
+      const runtime = file === undefined ? '' : await readFile(file, 'utf8')
+      return `const exports = {}, process = { env: {} }\n${runtime}\n${code}`
+    })
+  }
+}

@@ -1,0 +1,125 @@
+// Which modules are published so that their components keep their state, and with what.
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { test, type ExecutionContext } from '../../support/test.ts'
+import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
+
+const COUNTER = `import { useState } from 'react'
+
+interface Props { readonly name: string }
+
+export function Counter({ name }: Props) {
+  const [count, setCount] = useState(0)
+  const more = () => setCount(count + 1)
+  return <button onClick={more}>{name} {count}</button>
+}
+`
+const REACT = { dependencies: { react: '19' }, devDependencies: { 'react-refresh': '0.19' } }
+const PREACT = { dependencies: { preact: '11' }, devDependencies: { '@prefresh/core': '1.5' } }
+
+const withPackages = (json: object): Files => ({ '/package.json': JSON.stringify(json) })
+
+async function published(
+  t: ExecutionContext,
+  files: Files,
+  options: SiteOptions = {},
+  url = '/assets/counter.js'
+) {
+  const site = await makeSite(t, files, { missing: 'ignore', packages: false, ...options })
+  return { site, code: await textAt(site, url) }
+}
+
+const textAt = async (site: Site, url = '/assets/counter.js') => (await site.ask(url)).text
+
+const REGISTERED = /\$RefreshReg\$\(_c, "Counter"\)/
+const SIGNED = /_s\(Counter, "/
+const HOOKED = /\$Refresh/
+
+test('a component in TSX is registered with its hooks, and its module accepts itself', async t => {
+  const { code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...withPackages(REACT) })
+  t.regex(code, REGISTERED)
+  t.regex(code, SIGNED)
+  t.regex(code, /koaFreshAssetsRefresh\?\.react\.follow\(import\.meta\.url/)
+  t.notRegex(code, /prefresh/)
+})
+
+test('the source map of such a module leads to the source that was written', async t => {
+  const { code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...withPackages(REACT) })
+  const data = /sourceMappingURL=data:[^,]+,(\S+)\n$/.exec(code)?.[1] ?? ''
+  const payload = JSON.parse(Buffer.from(data, 'base64').toString()) as SourceMapPayload
+  const lines = code.split('\n')
+  const line = lines.findIndex(each => each.includes('const more'))
+  const column = lines[line]?.indexOf('more') ?? -1
+  const entry = new SourceMap(payload).findEntry(line, column)
+  if (!('originalSource' in entry)) throw new Error('it leads nowhere')
+  const written = COUNTER.split('\n')[entry.originalLine]?.slice(entry.originalColumn)
+  t.deepEqual([entry.originalSource, written?.slice(0, 7)], ['counter.tsx', 'more = '])
+})
+
+const PLAIN = `import { createElement, useState } from 'react'
+export const Counter = () => createElement('button', null, useState(0)[0])
+`
+for (const [name, file, code] of [
+  ['JSX', 'counter.jsx', 'export const Counter = () => <p>1</p>\n'],
+  ['TypeScript', 'counter.ts', PLAIN],
+  ['plain JavaScript', 'counter.js', PLAIN]
+] as const) {
+  test(`a component in ${name} is registered as well`, async t => {
+    const files = { [`scripts/${file}`]: code, ...withPackages(REACT) }
+    t.regex((await published(t, files)).code, REGISTERED)
+  })
+}
+
+test('a module of Preact imports @prefresh/core, and registers its components there', async t => {
+  const code = COUNTER.replace("'react'", "'preact/hooks'")
+  const { code: made } = await published(t, {
+    'scripts/counter.tsx': code,
+    ...withPackages(PREACT)
+  })
+  t.regex(made, REGISTERED)
+  t.regex(made, SIGNED)
+  t.regex(made, /^import '@prefresh\/core'$/m)
+  t.notRegex(made, /koaFreshAssetsRefresh\?\.react/)
+})
+
+test('a module that only has hooks of its own signs them, and accepts nothing', async t => {
+  const hook = `import { useState } from 'react'\nexport const useCount = () => { const [count] = useState(0); return count }\n`
+  const { code } = await published(t, { 'scripts/counter.ts': hook, ...withPackages(REACT) })
+  t.regex(code, /_s\(useCount, "/)
+  t.notRegex(code, /follow/)
+})
+
+for (const [title, files, options] of [
+  ['without react-refresh', withPackages({ dependencies: { react: '19' } }), {}],
+  ['in production', withPackages(REACT), { env: 'production', compile: true }],
+  ['in tests', withPackages(REACT), { env: 'test' }]
+] as const) {
+  test(`a component is published as its compiler made it ${title}`, async t => {
+    const { code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...files }, options)
+    t.regex(code, /function Counter/)
+    t.notRegex(code, HOOKED)
+  })
+}
+
+test('a module without components or hooks stays as it was written', async t => {
+  const code = "import { version } from 'react'\nconst  shown = version\nexport { shown }\n"
+  const made = await published(t, { 'scripts/counter.js': code, ...withPackages(REACT) })
+  t.is(made.code, code)
+})
+
+test('a module is published again once react-refresh is among the dependencies', async t => {
+  const { site, code } = await published(t, {
+    'scripts/counter.tsx': COUNTER,
+    ...withPackages({ dependencies: { react: '19' } })
+  })
+  t.notRegex(code, HOOKED)
+  site.write('/package.json', JSON.stringify(REACT))
+  t.regex(await textAt(site), REGISTERED)
+})
+
+test('a component that does not compile is reported with its place', async t => {
+  const { site } = await published(t, { 'scripts/counter.tsx': COUNTER, ...withPackages(REACT) })
+  site.write('scripts/counter.tsx', COUNTER.replace('</button>', '</buton>'))
+  const { status, text } = await site.ask('/assets/counter.js')
+  t.is(status, 500)
+  t.regex(text, /counter\.tsx:8:/)
+})
