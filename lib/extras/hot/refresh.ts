@@ -4,12 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { SourceMap } from 'rolldown'
 import type { Pages, Transform } from '../../runtime/app/extra.ts'
+import { once } from '../../runtime/concurrency.ts'
+import { ifAssetError } from '../../runtime/errors.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { firstFile, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
 import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
 import { scriptAt } from '../live/channel.ts'
-import { hasRolldown, loadRolldown } from '../modules/rolldown.ts'
+import { loadRolldown, type Rolldown } from '../modules/rolldown.ts'
 
 /** JSX that was compiled imports its runtime: `react/jsx-runtime`. */
 const IMPORT = /\bfrom\s*["'](?:[^"'\n]*\/)?(p?react)(?=["'/])/g
@@ -18,6 +20,7 @@ const OTHERS = /\$RefreshReg\$|\bsourceMappingURL=(?!data:)/
 const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 
 export function refreshing({ root }: Settings): Transform {
+  const load = once(() => loadRolldown('Fast Refresh', root))
   return {
     minifies: () => false,
     takes: () => false,
@@ -31,9 +34,9 @@ export function refreshing({ root }: Settings): Transform {
       const keepers = isPreact ? ['@prefresh/core'] : ['react-refresh', '@prefresh/core']
       const looked = new Set<string>()
       const keeper = await dependencyAmong(keepers, file, root, looked)
-      const isPossible = keeper !== undefined && (await hasRolldown(root))
+      const rolldown = keeper && (await load().catch(ifAssetError(() => undefined)))
       const given = { code, name: basename(file), sourcemap: isMapped }
-      const made = isPossible ? await registering(given, keeper, root) : code
+      const made = rolldown ? await registering(rolldown, given, keeper) : code
       return { code: made, looked: [...looked] }
     }
   }
@@ -45,8 +48,7 @@ interface Given {
   readonly sourcemap: boolean
 }
 
-async function registering(given: Given, keeper: string, root: string): Promise<string> {
-  const { transform } = await loadRolldown('Fast Refresh', root)
+async function registering({ transform }: Rolldown, given: Given, keeper: string) {
   const { code: text, map: before } = takeInlineMap(given.code)
   const { code, map, errors } = await transform(given.name, text, {
     lang: 'js',
