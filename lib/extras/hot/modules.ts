@@ -37,8 +37,8 @@ interface Module {
 
 /** Modules are files of the app; when a page has named so many others, all are forgotten. */
 const MAX_MODULES = 20_000
-/** It is undefined without the script of a live page. */
-const CONTEXT = 'globalThis.koaFreshAssetsHot?.(import.meta.url)'
+/** The context is undefined without the script of a live page. `import.meta.hot.data.count = 1` assigns to a member. */
+const CONTEXT = 'import.meta.hot = globalThis.koaFreshAssetsHot?.(import.meta.url); '
 const SCRIPT = /\.m?js$/i
 const HOT = /^import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/
 const WINDOW = 200
@@ -166,7 +166,8 @@ export class HotModules implements Following {
     const code = new TextDecoder().decode(body)
     const found = find(code).references
     const contexts = contextsAt(code, metasIn(code))
-    const references = [...found, ...contexts].toSorted((a, b) => a.start - b.start)
+    const own = contexts.slice(0, 1).map(each => ({ ...each, start: 0, end: 0 }))
+    const references = [...own, ...found.toSorted((a, b) => a.start - b.start)]
     const before = module.imports
     const led = (...kinds: readonly Reference['kind'][]) => {
       const paths = found.filter(each => kinds.includes(each.kind) && mayBeTicked(each))
