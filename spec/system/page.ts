@@ -65,5 +65,8 @@ export function shows(page: DrivenPage, expression: string, expected: unknown): 
   )
 }
 
+/** True once the live channel has told a page with hot replacement of the state that it has. */
+export const CONNECTED = 'globalThis.koaFreshAssetsHot.tick !== undefined'
+
 export const styleOf = (selector: string, property = 'color') =>
   `getComputedStyle(document.querySelector('${selector}')).${property}`

@@ -6,7 +6,7 @@ import type { Browser, DrivenPage } from './browser.ts'
 import { launch as launchChromium } from './chromium.ts'
 import { launch as launchFirefox } from './firefox.ts'
 import { linkPackages } from './installed.ts'
-import { ICON, shows } from './page.ts'
+import { CONNECTED, ICON, shows } from './page.ts'
 
 const SHOP = `import { useState } from 'react'
 import { Item, price } from './item'
@@ -123,6 +123,7 @@ async function open<P extends DrivenPage>(
   )
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
   await shows(page, text('button'), '0')
+  if (hasLive) await shows(page, CONNECTED, true)
   const edit = (name: string, before: string, after: string) => {
     const code = site.read(name) ?? ''
     if (!code.includes(before)) throw new Error(`${before} is not in ${name}`)

@@ -1,16 +1,13 @@
 // Applications as tutorials have them, in a browser, beside what Vite makes of the same sources.
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../lib/koa-assets.ts'
-import type { Compiler } from '../../lib/runtime/settings/options.ts'
-import { readPart } from '../support/examples.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
-import { moduleFile } from '../support/typescript.ts'
 import { warningsAbout } from '../support/warnings.ts'
 import { buildWithVite, linkPackages } from './installed.ts'
 import { ICON, shows, styleOf, visit, type View, type VisitOptions } from './page.ts'
+import { compilersOf, RECIPES } from './recipes.ts'
 
 interface Tutorial {
   readonly packages: readonly string[]
@@ -181,8 +178,6 @@ export default mount(App, { target: document.getElementById('app') })`,
 
 const answerHtmx: Middleware = (ctx, next) =>
   ctx.path === '/clicked' ? void (ctx.body = 'clicked') : next()
-const page = readPart('docs/writing-a-compiler.md')
-const COMPILERS = new Map(['Vue', 'Svelte'].map(section => [section, page.take(section)[0]]))
 const TOOLS = ['vite', '@vitejs/plugin-react', '@vitejs/plugin-vue', '@sveltejs/vite-plugin-svelte']
 /** A page names the stylesheet in the place of this line, which is the only one that is not as in the tutorial. */
 const STYLE_IMPORT = /^import '\.\/styles\.css';?\n/m
@@ -193,14 +188,6 @@ function makeTutorial(t: ExecutionContext, packages: readonly string[], files: F
   const root = makeProject(t, { 'package.json': JSON.stringify({ dependencies }), ...files })
   linkPackages(root, [...packages, ...TOOLS])
   return root
-}
-
-/** What the docs have for a package, as a project imports it. */
-async function compilersOf(root: string, section: string): Promise<Compiler[]> {
-  const text = COMPILERS.get(section)?.text ?? ''
-  const library = pathToFileURL(moduleFile('lib/index.ts')).href
-  writeFiles(root, { 'compiler.mjs': text.replace("'koa-fresh-assets'", `'${library}'`) })
-  return Object.values(await import(pathToFileURL(join(root, 'compiler.mjs')).href))
 }
 
 /** Opens the page, clicks, and resolves to what was loaded before. */
@@ -245,6 +232,6 @@ for (const [name, tutorial] of Object.entries(TUTORIALS))
     const here = await use(t, state, { ...options, env: 'production', view })
     t.deepEqual([...warnings, ...warningsAbout('koa-fresh-assets: ')], [])
     t.true(here.bytes <= 1.1 * there.bytes)
-    t.log(`${here.said}, ${linesIn(COMPILERS.get(compiler)?.text)} lines of configuration`)
+    t.log(`${here.said}, ${linesIn(RECIPES.get(compiler))} lines of configuration`)
     t.log(`Vite: ${there.said}, ${linesIn(vite)} lines of configuration`)
   })
