@@ -3,7 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { SourceMap } from 'rolldown'
-import type { Pages, Transform } from '../../runtime/app/extra.ts'
+import type { Pages } from '../../runtime/app/extra.ts'
+import type { Transform } from '../../runtime/app/transform.ts'
 import { once } from '../../runtime/concurrency.ts'
 import { ifAssetError } from '../../runtime/errors.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
@@ -15,7 +16,7 @@ import { loadRolldown, type Rolldown } from '../modules/rolldown.ts'
 
 /** JSX that was compiled imports its runtime: `react/jsx-runtime`. */
 const IMPORT = /\bfrom\s*["'](?:[^"'\n]*\/)?(p?react)(?=["'/])/g
-/** What another tool has registered, or traced in a file of its own, stays as that made it. */
+/** A script that another tool has registered, or that has its source map in a file, stays as it is. */
 const OTHERS = /\$RefreshReg\$|\bsourceMappingURL=(?!data:)/
 const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 

@@ -2,7 +2,7 @@
 import { firstAnswer } from '../../runtime/concurrency.ts'
 import { AssetError, printable, type Warn } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
-import type { Mention } from '../../runtime/app/extra.ts'
+import type { Mention } from '../../runtime/app/transform.ts'
 import { ownerOf } from '../../runtime/settings/apps.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/table.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'

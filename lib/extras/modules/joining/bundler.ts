@@ -1,6 +1,7 @@
 // Replaces modules by the scripts into which they are joined.
 import { dirname, posix } from 'node:path'
-import type { Bundler, Mention, Project, Transform } from '../../../runtime/app/extra.ts'
+import type { Project } from '../../../runtime/app/extra.ts'
+import type { Bundler, Mention, Transform } from '../../../runtime/app/transform.ts'
 import { AssetError } from '../../../runtime/errors.ts'
 import { inParallel } from '../../../runtime/concurrency.ts'
 import { assetPath, type AppSettings } from '../../../runtime/settings/apps.ts'
