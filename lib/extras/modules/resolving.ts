@@ -31,8 +31,9 @@ export interface Import {
   readonly names: readonly string[]
 }
 
+const textOf = (value: unknown) => (JSON.stringify(value) as string | undefined) ?? 'undefined'
 const codeOf = (values: Constants) =>
-  Object.fromEntries(Object.entries(values).map(([name, each]) => [name, JSON.stringify(each)]))
+  Object.fromEntries(Object.entries(values).map(([name, each]) => [name, textOf(each)]))
 
 /** Rolldown reads packages with these options, whether they are joined or not. */
 export const buildOptions = (condition: Needed['condition'], constants: Constants) => ({

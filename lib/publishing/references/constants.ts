@@ -92,7 +92,7 @@ function valueAt(code: string, { start, end, expression }: Found, constants: Con
   const around = `${before}§${code.slice(end, end + 200)}`
   const isKnown = Object.hasOwn(constants, expression)
   if (!isKnown || ASSIGNED.test(around) || (isNamed && NAME.test(around))) return undefined
-  const json = String(JSON.stringify(constants[expression]))
+  const json = (JSON.stringify(constants[expression]) as string | undefined) ?? 'undefined'
   const isFirst = ENDED.test(code.slice(Math.max(0, start - 500), start))
   const named = isFirst ? `JSON.parse(${JSON.stringify(json)})` : json.replace(/^[\d{-].*/, '($&)')
   const value = /^["tfnu]/.test(json) ? json : named

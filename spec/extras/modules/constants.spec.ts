@@ -79,7 +79,7 @@ export const told = import('./later.js').then(({ later }) => [plain, typed, jsx,
   const kit = modulePkg(
     'kit',
     `import { more } from 'common'
-export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.env.VITE_API]`
+export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.env.VITE_API, typeof import.meta.hot]`
   )
   const common = pkg('common', { main: 'a.js' }, { 'a.js': `exports.more = [${IN_PACKAGES}]` })
   const sources = Object.entries(files).map(([name, code]) => [`javascripts/${name}`, code])
@@ -89,7 +89,7 @@ export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.
     const values = EXPRESSIONS.map(([, one, other]) => (isDeveloped ? one : other))
     const mode = isDeveloped ? 'development' : 'production'
     const common = [mode, '1.0', 5, 'own']
-    const kit = [...common, ...common, mode, 'https://api.example']
+    const kit = [...common, ...common, mode, 'https://api.example', 'undefined']
     const expected = [values, values, values, 'mine', kit, isDeveloped ? 1 : 0]
     for (const minify of isDeveloped ? [false] : [false, true]) {
       const options = { env: mode, packages: ['kit'], define: DEFINE, minify }
