@@ -47,7 +47,7 @@ const MAX_CONNECTIONS = 256
 /** Assets with fingerprints that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
 /** An editor that saves causes several events; these milliseconds after the last, it is done. */
-const SETTLED_MS = 20
+const SETTLED_MS = 10
 /** A server that is being closed waits this long for its connections, in milliseconds. */
 const TICK_MS = 500
 /** Events may be lost: pages are checked this often, and less often where it takes more than this share of a core. */
@@ -67,6 +67,10 @@ class Channel {
     version: randomUUID(),
     changedAt: performance.timeOrigin
   }
+  /** The states of the last look, by the paths that pages use. */
+  #assets = new Map<string, AssetState | undefined>()
+  /** Events have told of these files since then. */
+  #edited = new Set<string>()
   #stop: (() => void) | undefined
   #nextLook: NodeJS.Timeout | undefined
   #isAsked = false
@@ -92,7 +96,10 @@ class Channel {
   }
 
   #start(): () => void {
-    const endEvents = publishingIn(this.#pipeline).sources.onEvent(() => this.#lookSoon())
+    const endEvents = publishingIn(this.#pipeline).sources.onEvent(path => {
+      if (path !== undefined) this.#edited.add(path)
+      this.#lookSoon()
+    })
     const keepAlive = () => this.#connections.forEach(connection => connection.keepAlive())
     const timer = setInterval(keepAlive, TICK_MS).unref()
     return () => {
@@ -129,11 +136,23 @@ class Channel {
   async #tell(): Promise<void> {
     const connections = [...this.#connections]
     const used = [...new Set(connections.flatMap(connection => connection.used))]
+    const edited = this.#edited
+    this.#edited = new Set()
     const watched = await this.#watched()
-    const states = await inParallel(used, CONCURRENCY, async path => {
-      return [path, await stateOf(this.#pipeline, path)] as const
+    const first = used.filter(path =>
+      this.#assets.get(path)?.inputs?.some(each => edited.has(each))
+    )
+    // An edit is shown before everything else is looked at.
+    if (first.length > 0) await this.#tellOf(first, connections, watched)
+    this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
+    await this.#tellOf(used, connections, watched)
+  }
+
+  async #tellOf(paths: readonly string[], connections: readonly Connection[], watched: Part) {
+    const assets = this.#assets
+    await inParallel(paths, CONCURRENCY, async path => {
+      assets.set(path, await stateOf(this.#pipeline, path))
     })
-    const assets = new Map(states)
     const following = this.#following
     const told = connections.filter(({ isTold }) => isTold).flatMap(each => each.used)
     following?.look(assets, new Set(told))
@@ -148,6 +167,7 @@ class Channel {
       return { key, path: base + encodePath(urlPath), build, note: bundle.source.state }
     })
     for (const connection of connections) {
+      if (!connection.used.every(path => assets.has(path))) continue
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))
       const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
       const notes = used.flatMap(({ note }) => note ?? [])

@@ -40,6 +40,8 @@ export type LinkedReport = ErrorReport & { readonly link?: string | undefined }
 
 export interface AssetState {
   readonly part: Part
+  /** The paths of the files that it was made from. */
+  readonly inputs?: readonly string[]
   readonly problem?: LinkedReport
 }
 
@@ -60,9 +62,9 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
     const times = stamps.length > 0 ? stamps : [stamp]
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
-    return {
-      part: { key, version: etag, changedAt, path, url: base + pipeline.addressOf(plain) }
-    }
+    const url = base + pipeline.addressOf(plain)
+    const files = inputs.map(({ path }) => path)
+    return { part: { key, version: etag, changedAt, path, url }, inputs: files }
   } catch (error) {
     const part = { key, version: null, changedAt: 0, path, url: base + key }
     return { part, problem: await problemOf(error, pipeline.settings) }

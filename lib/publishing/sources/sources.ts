@@ -35,12 +35,12 @@ export async function withSources<T>(
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
   readonly #project: Project
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<(path?: string) => void>()
   readonly #trees: Tree[] = []
 
   constructor(project: Project, warn: Warn, makers: readonly MakeSourceList[]) {
     this.#project = project
-    const announce = () => this.#listeners.forEach(listener => listener())
+    const announce = (path?: string) => this.#listeners.forEach(listener => listener(path))
     const treeOf = memoized((key: string) => {
       const { dir, exclude } = JSON.parse(key) as SourceDirectory
       const tree = new Tree(dir, project.symlinks, announce, exclude && matcherOf(exclude))
@@ -83,7 +83,7 @@ export class Sources {
   }
 
   /** Calls `listener` when something may have changed in a directory, until the function is called that it returns. */
-  onEvent(listener: () => void): () => void {
+  onEvent(listener: (path?: string) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }

@@ -48,7 +48,7 @@ export class Tree {
   /** Brings the listing up to date even if no event was reported: events may be lost. */
   readonly verify = oneAtATime(() => this.#list())
   readonly #symlinks: Symlinks
-  readonly #onEvent: () => void
+  readonly #onEvent: (path?: string) => void
   readonly #isExcluded: (path: string) => boolean
   readonly #watchers = new Map<string, FSWatcher>()
   #listing: Listing = { folders: new Map(), apart: new Set() }
@@ -58,13 +58,13 @@ export class Tree {
   #listedAfter = -1
 
   /**
-   * @param onEvent is called after each event, also when a file was only written to
+   * @param onEvent is called after each event, also when a file was only written to, with its path if that is known
    * @param isExcluded tells whether to leave out a file, or a folder with everything in it
    */
   constructor(
     directory: string,
     symlinks: Symlinks,
-    onEvent: () => void = () => undefined,
+    onEvent: (path?: string) => void = () => undefined,
     isExcluded: (path: string) => boolean = () => false
   ) {
     this.directory = directory
@@ -156,7 +156,7 @@ export class Tree {
         if (event === 'rename' || !file) this.#events++
         // An event under the folder's own name means that it was moved or deleted, and sends no more events.
         if (event === 'rename' && file === basename(path)) this.#unwatch(at)
-        this.#onEvent()
+        this.#onEvent(file ? join(path, String(file)) : undefined)
       })
       watcher.on('error', () => this.#unwatch(at))
     } catch (error) {
