@@ -30,7 +30,7 @@ const PUBLISHING: Budgets = {
   compilers: 820,
   references: 462,
   sources: 1000,
-  rendering: 940,
+  rendering: 935,
   building: 1500,
   'error-page': 120,
   cli: 640
@@ -39,7 +39,7 @@ const EXTRA: Budgets = {
   deltas: 690,
   init: 440,
   inspector: 850,
-  hot: 750,
+  hot: 745,
   'kept-index': 140,
   live: 1135,
   media: 590,

@@ -16,7 +16,7 @@ import { loadRolldown, type Rolldown } from '../modules/rolldown.ts'
 
 /** JSX that was compiled imports its runtime: `react/jsx-runtime`. */
 const IMPORT = /\bfrom\s*["'](?:[^"'\n]*\/)?(p?react)(?=["'/])/g
-/** A script that another tool has registered, or that has its source map in a file, stays as it is. */
+/** A text stays as it is if another tool has registered its components, or has written a file with its map. */
 const OTHERS = /\$RefreshReg\$|\bsourceMappingURL=(?!data:)/
 const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 
@@ -27,7 +27,7 @@ export function refreshing({ root }: Settings): Transform {
     takes: () => false,
     apply: async () => undefined,
     report: async () => ({}),
-    async instrument({ file, code, isMapped = false }) {
+    async instrument(code, file, isMapped) {
       const libraries = Array.from(code.matchAll(IMPORT), ([, library]) => library)
       if (libraries.length === 0 || OTHERS.test(code)) return undefined
       // Preact may stand in for React by an import map.
@@ -36,33 +36,29 @@ export function refreshing({ root }: Settings): Transform {
       const looked = new Set<string>()
       const keeper = await dependencyAmong(keepers, file, root, looked)
       const rolldown = keeper && (await load().catch(ifAssetError(() => undefined)))
-      const given = { code, name: basename(file), sourcemap: isMapped }
-      const made = rolldown ? await registering(rolldown, given, keeper) : code
-      return { code: made, looked: [...looked] }
+      const make = rolldown && (await registering(rolldown, code, basename(file), isMapped))
+      return { code: make ? make(keeper) : code, looked: [...looked] }
     }
   }
 }
 
-interface Given {
-  readonly code: string
-  readonly name: string
-  readonly sourcemap: boolean
-}
-
-async function registering({ transform }: Rolldown, given: Given, keeper: string) {
-  const { code: text, map: before } = takeInlineMap(given.code)
-  const { code, map, errors } = await transform(given.name, text, {
-    lang: 'js',
-    jsx: { runtime: 'automatic', refresh: true },
-    sourcemap: given.sourcemap,
-    ...(before && { inputMap: JSON.parse(before) as SourceMap })
-  })
+async function registering(
+  { transform }: Rolldown,
+  given: string,
+  name: string,
+  sourcemap: boolean
+) {
+  const { code: text, map: before } = takeInlineMap(given)
+  const inputMap = before ? { inputMap: JSON.parse(before) as SourceMap } : {}
+  const jsx = { runtime: 'automatic', refresh: true } as const
+  const options = { lang: 'js', jsx, sourcemap, ...inputMap } as const
+  const { code, map, errors } = await transform(name, text, options)
   const hasComponents = code.includes('$RefreshReg$(') || CLASS.test(code)
   // The publication reports errors of syntax.
-  if (errors.length > 0 || !(hasComponents || code.includes('$RefreshSig$('))) return given.code
+  if (errors.length > 0 || !(hasComponents || code.includes('$RefreshSig$('))) return undefined
   const data = map && Buffer.from(JSON.stringify(map)).toString('base64')
   const comment = data ? `//# sourceMappingURL=data:application/json;base64,${data}\n` : ''
-  return code + ending(keeper, hasComponents) + comment
+  return (keeper: string) => code + ending(keeper, hasComponents) + comment
 }
 
 /** Functions are there before the first line runs, so what is appended moves no place of the text. */

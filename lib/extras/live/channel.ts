@@ -67,7 +67,7 @@ class Channel {
     version: randomUUID(),
     changedAt: performance.timeOrigin
   }
-  /** The states of the last look, by the paths that pages use. */
+  /** The states of the last look are kept by the paths that pages use. */
   #assets = new Map<string, AssetState | undefined>()
   /** Events have told of these files since then. */
   #edited = new Set<string>()

@@ -15,11 +15,10 @@ export async function finishScript(
   isMapped = false
 ) {
   const name = pathFrom(project.root, file)
-  const isOwn = packageName === undefined && !name.includes('node_modules/')
-  if (!isOwn) return undefined
+  if (packageName !== undefined || name.includes('node_modules/')) return undefined
   const { instrument } = (await project.transforms()).find(each => each.instrument) ?? {}
-  const instrumented = await instrument?.({ app, file, code: written, isMapped })
-  const { code: given, looked } = instrumented ?? { code: written, looked: [] }
+  const instrumented = await instrument?.(written, file, isMapped)
+  const { code: given, looked = [] } = instrumented ?? { code: written }
   const found = await constantsIn(given, app.constants)
   if (!found) return { code: given, looked, doubts: [] }
   const { references, values, unknown } = found
@@ -34,7 +33,7 @@ export async function finishScript(
   if (!values.some(Boolean)) return { code: given, looked, doubts }
   // A map of so much is none that somebody reads, and several times as long as the text.
   const isTraced = isMapped && given.length < 256 * 1024 && !given.includes('sourceMappingURL=')
-  const text = { code: isTraced ? withOwnMap(given, file) : given, references }
-  const code = shiftInlineMap(replaceReferences(text.code, references, values), text, values)
+  const traced = { code: isTraced ? withOwnMap(given, file) : given, references }
+  const code = shiftInlineMap(replaceReferences(traced.code, references, values), traced, values)
   return { code, looked, doubts }
 }

@@ -130,9 +130,8 @@ async function draftText(
   const type = textType(name)
   const { code: written, encoding } = textIn(content, type) ?? {}
   const isScript = type === 'js' && written !== undefined
-  const none = { code: written, looked: [], doubts: [] }
   const finished = isScript && (await finishScript(asset, written, bytes, project, given.sourceMap))
-  const { code, looked, doubts } = finished || none
+  const { code, looked, doubts } = finished || { code: written, looked: [], doubts: [] }
   const isLowered = code !== written
   const compiledIn = [...new Set([...paths, ...real.flatMap(path => path ?? [])])]
   const isDeveloped = !isPrecompile && ['development', 'test'].includes(env)

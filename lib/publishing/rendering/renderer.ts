@@ -42,10 +42,13 @@ export class Renderer {
   readonly #placeOf: (directory: string) => Boundary
 
   constructor(settings: Project, sources: Sources) {
-    const { symlinks } = settings
     this.#settings = settings
     this.#sources = sources
-    this.#placeOf = memoized(directory => ({ root: directory, dir: directory, symlinks }))
+    this.#placeOf = memoized(directory => ({
+      root: directory,
+      dir: directory,
+      symlinks: settings.symlinks
+    }))
   }
 
   /** Returns undefined for a source that is gone, is not a regular file, or is a link out of its directory. */
@@ -76,8 +79,7 @@ export class Renderer {
     const code = taken.map === null ? taken.code : whole
     const broken = taken.map === null ? [brokenMap(file, this.#settings.root)] : []
     const isCompiled = source.compiler !== undefined
-    const transforms = await this.#settings.transforms()
-    const target = await firstAnswer(transforms, each => each.targetOf?.(app))
+    const target = await firstAnswer(await this.#settings.transforms(), one => one.targetOf?.(app))
     const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
     if (!made) return (await this.draft(drafted)) ?? drafted
     return {

@@ -31,8 +31,11 @@ export interface Extra<Whole = unknown> {
   start?(pipeline: Whole): Promise<void>
   /** Makes the pages for developers below `<prefix>/-/`, with the first request for one. */
   pages?(pipeline: Whole): Promise<Pages>
-  /** Makes members of Koa's `ctx`. Each middleware provides its own, and the core alone knows when. */
-  methods?(pipeline: Whole): Provide
+  /**
+   * Makes members of Koa's `ctx`. Each middleware provides its own, and the core alone knows when: `hasNames` is true if
+   * `ctx.assets` will be that of this middleware, and not of one in front.
+   */
+  methods?(pipeline: Whole): (ctx: Context, hasNames: boolean) => void
   /** Loads its commands, its additions to others, and its rows of the report of a precompile. */
   commandLine?(): Promise<CommandLine>
   /** The sources that it adds to apps. The core lists, searches and publishes them all. */
@@ -44,7 +47,7 @@ export interface Extra<Whole = unknown> {
   /** Keeps the index of publications on request, which the core makes and reads. @param publishing of a room above */
   keepIndex?(publishing: unknown): Promise<IndexKeeper | undefined>
   /** Changes texts between compilers and references. @param by what a precompile was asked for */
-  transform?(project: Project, ...by: Precompiling): Promise<Transform | undefined>
+  transform?(project: Project, by?: PrecompileExtras, warn?: Warn): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
   bundler?(
     project: Project,
@@ -66,8 +69,6 @@ export interface Deltas {
   ): Promise<DeltaWriter>
 }
 
-type Precompiling = readonly [asked?: PrecompileExtras, warn?: Warn]
-
 /** The names that files got, which are saved together. */
 export interface NewNames {
   named(path: string): void
@@ -79,9 +80,6 @@ export interface IndexKeeper {
   /** Is called for each new entry. */
   saveSoon(): void
 }
-
-/** @param hasNames true if `ctx.assets` will be that of this middleware, and not of one in front */
-type Provide = (ctx: Context, hasNames: boolean) => void
 
 /** Sources that an extra adds to those in directories, such as the files of packages. */
 export interface ExtraSources {

@@ -32,15 +32,15 @@ export interface Transform {
   targetOf?(app: AppSettings): readonly string[] | undefined
   /** Transforms a text; undefined: it is published as it is. @throws CompileError for a source that is not valid */
   apply(text: TransformedText): Promise<Transformed | undefined>
-  /** Changes what a compiler made of a script, before its constants have values. `looked` are the files that decided it. */
-  instrument?(
-    script: Pick<TransformedText, 'app' | 'file' | 'code' | 'isMapped'>
-  ): Promise<{ readonly code: string; readonly looked: readonly string[] } | undefined>
+  /** Changes what a compiler made of a script, before its constants have values; undefined: it stays. */
+  instrument?(code: string, file: string, isMapped: boolean): Promise<Transformed | undefined>
   report(): Promise<object>
 }
 
 export interface Transformed {
   readonly code: string
+  /** The absolute paths of files that decided how it was transformed, there or not. */
+  readonly looked?: readonly string[]
   /** The source map as JSON; undefined for one that is in the code, or none. */
   readonly map?: string
   readonly warnings?: readonly string[]
