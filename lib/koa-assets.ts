@@ -35,6 +35,7 @@ import type { Running, Watch } from './runtime/app/extra.ts'
 import type { KoaAssetsOptions } from './runtime/settings/options.ts'
 import { settleForPrecompile, settleProject } from './runtime/app/extras.ts'
 import { MALFORMED } from './runtime/urls/spelling.ts'
+import { firstAnswer } from './runtime/concurrency.ts'
 import { AssetError, logInFullOnce, reasonOf, warnOnce } from './runtime/errors.ts'
 import { tellRefusals } from './runtime/files/refusals.ts'
 
@@ -243,8 +244,9 @@ class AssetServer {
     const file = await pipeline.current(wanted)
     const { published } = pipeline.onRequest?.indexed(wanted.path) ?? {}
     if (file && published && published.at >= startedAt) missing.setTiming(ctx, published)
-    const adapting = pipeline.running.find(each => each.adapt)
-    return file && adapting?.adapt ? adapting.adapt(file, wanted) : file
+    return (
+      file && ((await firstAnswer(pipeline.running, each => each.adapt?.(file, wanted))) ?? file)
+    )
   }
 
   /** @returns false when there is no such file */

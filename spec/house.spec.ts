@@ -30,7 +30,7 @@ const PUBLISHING: Budgets = {
   compilers: 820,
   references: 462,
   sources: 1000,
-  rendering: 935,
+  rendering: 940,
   building: 1500,
   'error-page': 120,
   cli: 640

@@ -1,6 +1,8 @@
 // Finishes a script of an app: an extra may instrument it, and then its expressions get the values that they have there.
-import { pathFrom } from '../../runtime/files/paths.ts'
 import type { Project } from '../../runtime/app/extra.ts'
+import type { Transform } from '../../runtime/app/transform.ts'
+import { firstAnswer } from '../../runtime/concurrency.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 import { constantsIn } from '../references/constants.ts'
 import { positionsOf, replaceReferences } from '../references/references.ts'
 import type { Sourced } from '../sources/snapshot.ts'
@@ -16,8 +18,9 @@ export async function finishScript(
 ) {
   const name = pathFrom(project.root, file)
   if (packageName !== undefined || name.includes('node_modules/')) return undefined
-  const { instrument } = (await project.transforms()).find(each => each.instrument) ?? {}
-  const instrumented = await instrument?.(written, file, isMapped)
+  const transforms = await project.transforms()
+  const ask = (each: Transform) => each.instrument?.(written, file, isMapped)
+  const instrumented = await firstAnswer(transforms, ask)
   const { code: given, looked = [] } = instrumented ?? { code: written }
   const found = await constantsIn(given, app.constants)
   if (!found) return { code: given, looked, doubts: [] }

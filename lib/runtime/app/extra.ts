@@ -1,5 +1,5 @@
 // Declares the parts of an extra: the core reaches extras in no other way. A part is here because an extra uses it.
-import type { AssetError, Warn } from '../errors.ts'
+import type { Warn } from '../errors.ts'
 import type { Context } from 'koa'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'

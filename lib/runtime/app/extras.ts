@@ -53,7 +53,7 @@ export function settleProject(
     options,
     extras: EXTRAS,
     transforms: once(async () => {
-      const made = await Promise.all(EXTRAS.map(extra => extra.transform?.(project)))
+      const made = await Promise.all(EXTRAS.map(async extra => extra.transform?.(project)))
       return made.filter(each => each !== undefined)
     }),
     changed: (changes: KoaAssetsOptions, asPrecompile = isPrecompile) =>

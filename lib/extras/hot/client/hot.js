@@ -109,7 +109,7 @@ function report(location, error) {
   console.error(error)
   const { stack = '' } = /** @type {Error} */ (error || {})
   // In Firefox it does not begin with the message.
-  const reason = stack.includes(String(error)) ? stack : `${error}\n${stack}`
+  const reason = stack.includes(String(error)) ? stack : `${String(error)}\n${stack}`
   const title = 'A module that was edited has failed'
   hot.problems = [...hot.problems, { title, location, reason, excerpt: '' }]
   page.show()
