@@ -141,7 +141,7 @@ const [tag] = livePage.take('')
 const [options] = livePage.take('Options').map(asBody)
 const [withNonce] = livePage.take('With a Content-Security-Policy')
 
-test('the tags of the page lead to the script', async t => {
+test('the tags of the page lead to the scripts', async t => {
   let given: KoaAssetsOptions = {}
   evaluate(options ?? '', { koaAssets: (options: KoaAssetsOptions) => (given = options) })
   const routes: Middleware = ctx => {
@@ -150,9 +150,14 @@ test('the tags of the page lead to the script', async t => {
   }
   const site = await makeSite(t, { '/apps/web/views/page.ejs': '' }, { ...given, routes })
   const { text } = await site.ask('/')
-  t.is(text, '<script src="/assets/-/live.js" type="module" async="async"></script>')
-  t.is((await site.ask('/nonce')).text, text.replace('></', ' nonce="once"></'))
-  t.is((await site.ask('/assets/-/live.js')).status, 200)
+  t.is(
+    text,
+    '<script src="/assets/-/live.js" type="module" async="async"></script>' +
+      '<script src="/assets/-/hot.js" type="module"></script>'
+  )
+  t.is((await site.ask('/nonce')).text, text.replaceAll('></', ' nonce="once"></'))
+  for (const name of ['live.js', 'hot.js'])
+    t.is((await site.ask(`/assets/-/${name}`)).status, 200, name)
 })
 
 const mountsPage = readPage('docs/mounts.md')
