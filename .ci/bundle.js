@@ -16,7 +16,9 @@ const PLACES = { vite: 'extras/vite/plugin' }
 /** Runs in a process of its own, from beside the chunk that starts it. */
 const BUILD = 'extras/modules/building/build-main.ts'
 /** For browsers; each imports the others of its folder. */
-const CLIENTS = ['live', 'hot'].map(name => `./lib/extras/${name}/client/${name}.js`)
+const CLIENTS = ['live/client/live', 'hot/client/hot', 'hot/client/refresh'].map(
+  path => `./lib/extras/${path}.js`
+)
 
 // An extra may have been taken out.
 const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite'].filter(name =>
@@ -228,7 +230,13 @@ for (const { fileName, code } of types) {
 // Scripts for browsers, which are read from beside the chunk that serves them.
 for (const input of CLIENTS.filter(file => existsSync(file))) {
   const scripts = await bundle(
-    { input, platform: 'browser', transform: { target: 'es2020' } },
+    // Scripts are imported for what they do as well, which package.json denies for all files.
+    {
+      input,
+      platform: 'browser',
+      transform: { target: 'es2020' },
+      treeshake: { moduleSideEffects: () => true }
+    },
     { preserveModules: true, entryFileNames: 'chunks/client/[name].js', minify: true }
   )
   scripts.forEach(write)

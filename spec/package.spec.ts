@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve, sep } from 'node:path'
+import { basename, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test } from './support/test.ts'
 import Koa from 'koa'
@@ -54,6 +54,13 @@ test('the build compiles, rewrites references, precompiles, and has the inspecto
     t.is((await agent.get(`/assets/-/${page}`).set('Host', 'localhost')).status, 200, page)
   await first.precompile({ root })
   t.deepEqual((await first.verify({ root })).problems, [])
+})
+
+test('every script for browsers is in the package', t => {
+  const files = readdirSync('lib/extras', { recursive: true, encoding: 'utf8' })
+  const scripts = files.filter(file => file.endsWith('.js')).map(file => basename(file))
+  t.true(scripts.length > 3)
+  t.deepEqual(readdirSync('dist/chunks/client').toSorted(), scripts.toSorted())
 })
 
 test('two copies in one process share the directories of third parties', t => {

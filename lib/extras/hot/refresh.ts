@@ -87,7 +87,7 @@ export function hotPages({ root, apps }: Settings): Pages {
       const file = await installed(RUNTIME)
       // It is CommonJS, all in one file.
       const runtime = file === undefined ? '' : await readFile(file, 'utf8')
-      return `const exports = {}, process = { env: {} }\n${runtime}\n${code}`
+      return `const fastRefresh = {};\n((exports, process) => {${runtime}\n})(fastRefresh, { env: {} })\n${code}`
     })
   }
 }

@@ -70,21 +70,21 @@ function refresh({ register, sign, isComponent, renderAgain }) {
 }
 
 /** @type {any} */
-// @ts-expect-error: the server writes react-refresh in front of this, where it is installed
-const fastRefresh = exports
-fastRefresh.injectIntoGlobalHook?.(globalThis)
+// @ts-expect-error: the server writes this in front: react-refresh, or nothing where that is not installed
+const runtime = fastRefresh
+runtime.injectIntoGlobalHook?.(globalThis)
 
 /** A module that is replaced imports `@prefresh/core`, which makes this. */
 const prefresh = () => Reflect.get(globalThis, '__PREFRESH__')
 
 Reflect.set(globalThis, 'koaFreshAssetsRefresh', {
   react:
-    fastRefresh.register &&
+    runtime.register &&
     refresh({
-      register: fastRefresh.register,
-      sign: fastRefresh.createSignatureFunctionForTransform,
-      isComponent: fastRefresh.isLikelyComponentType,
-      renderAgain: fastRefresh.performReactRefresh
+      register: runtime.register,
+      sign: runtime.createSignatureFunctionForTransform,
+      isComponent: runtime.isLikelyComponentType,
+      renderAgain: runtime.performReactRefresh
     }),
   preact: refresh({
     register: (type, id) => prefresh().register(type, id),
