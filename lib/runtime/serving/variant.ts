@@ -218,14 +218,18 @@ export async function readCopies(
   const read = codings.map(async coding => {
     const file = original + coding.extension
     const copy = withFile(file, async opened => {
-      if (opened.stats.size === 0n) return undefined
+      if (opened.stats.size === 0n) return []
       copies.set(coding, stampOf(opened.stats))
-      if (!(await isInPlace(place)(opened))) return undefined
+      if (!(await isInPlace(place)(opened))) return []
       const bytes = await readVariant(coding.name, opened, maxBytes)
       const compared = bytes.body ?? (() => streamOf(opened))
-      return (await compareCopy({ size, digest }, compared, coding)) === 'equal' ? bytes : undefined
+      return (await compareCopy({ size, digest }, compared, coding)) === 'equal' ? [bytes] : []
     })
-    return (await ifReadable(file, copy)) ?? []
+    const found = await ifReadable(file, copy)
+    if (found) return found
+    // It is not there, or may not be read.
+    for (const [each, stamp] of await findCopies(original, [coding])) copies.set(each, stamp)
+    return []
   })
   return { copies, others: (await Promise.all(read)).flat() }
 }
