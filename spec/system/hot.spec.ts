@@ -223,6 +223,7 @@ testInEach('a version that throws is shown, and the next one replaces it', async
     "next: any) => { throw new Error('thrown by accept')"
   )
   site.write('js/self.ts', thrower)
+  await shows(page, `${LOG}.includes('self 3')`, true)
   await shows(page, OVERLAY, '')
   site.write('js/self.ts', self(4))
   await shows(page, `${OVERLAY}.includes('thrown by accept')`, true)

@@ -139,15 +139,16 @@ function take({ tick, edited = [], pruned = [], modules = {} }, parts, livePage)
 async function update(edited, first) {
   /** @type {Boundary[]} */
   const boundaries = []
-  const seen = new Set()
   for (const path of edited) {
     /** @type {Boundary[]} */
     const found = []
-    const isLost = isDeadEnd(path, [path], seen, found)
+    // Modules that only import each other accept nothing; Vite leaves the page as it was.
+    const isLost = isDeadEnd(path, [path], new Set(), found) || found.length === 0
     if (isLost || found.some(each => each.accepted === first)) return page.reload()
-    boundaries.push(...found)
+    const isKnown = (/** @type {Boundary} */ one) =>
+      boundaries.some(other => other.path === one.path && other.accepted === one.accepted)
+    boundaries.push(...found.filter(each => !isKnown(each)))
   }
-  if (boundaries.length === 0) return undefined
   hot.problems = []
   page.show()
   const updates = boundaries.map(({ path, accepted }) => {
