@@ -43,6 +43,7 @@ export function scriptAt(path: string, base: string, change = async (code: strin
   }
 }
 
+const SCRIPT = /\.m?js$/i
 const MAX_CONNECTIONS = 256
 /** Assets with fingerprints that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
@@ -139,10 +140,10 @@ class Channel {
     const edited = this.#edited
     this.#edited = new Set()
     const watched = await this.#watched()
-    const first = used.filter(path =>
-      this.#assets.get(path)?.inputs?.some(each => edited.has(each))
-    )
-    // An edit is shown before everything else is looked at.
+    const isEdited = (path: string) =>
+      this.#assets.get(path)?.inputs?.some(each => edited.has(each)) ?? false
+    // An edited script is shown before everything else is looked at. Stylesheets are told together with what imports them.
+    const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
     if (first.length > 0) await this.#tellOf(first, connections, watched)
     this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
     await this.#tellOf(used, connections, watched)
