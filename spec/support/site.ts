@@ -97,7 +97,8 @@ export async function makeSite(
   if (front) app.use(front)
   app.use(koaAssets({ env: 'development', serve: true, ...options, root }))
   if (routes) app.use(routes)
-  const server = createServer(app.callback())
+  // On a busy machine a request may wait for its turn longer than Node allows.
+  const server = createServer({ headersTimeout: 0, requestTimeout: 0 }, app.callback())
   const port = await open(t, server)
   const at = (path: string) => join(root, place(path))
   return {
