@@ -1,13 +1,13 @@
 // A day with the docs, from the installation to a production server without development dependencies: the commands of
 // docs/tailwind.md and docs/production.md in one project, with packages of npm's registry.
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { test } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
+import { command } from '../support/command.ts'
 import { withDigest } from '../support/digest.ts'
 import { blocksOf, readPart, type Block } from '../support/examples.ts'
 import { writeFiles } from '../support/site.ts'
@@ -37,7 +37,7 @@ test('the docs lead from npm install to a production server without development 
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const { NODE_ENV: _, ...env } = process.env
   const run = async (line: string) => {
-    const { stdout } = await promisify(execFile)('bash', ['-c', line], { cwd: root, env })
+    const { stdout } = await command('bash', ['-c', line], { cwd: root, env })
     return stdout
   }
   const follow = async (lines: readonly string[]) => {
@@ -56,8 +56,8 @@ test('the docs lead from npm install to a production server without development 
     ['koa']
   )
   writeFiles(root, { '.env.production': environment?.text ?? '' })
-  const [command = '', ...words] = linesOf(ofStart)[0]?.split(' ') ?? []
-  const server = spawn(command, words, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [program = '', ...words] = linesOf(ofStart)[0]?.split(' ') ?? []
+  const server = spawn(program, words, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => server.kill())
   const [said] = (await once(server.stdout, 'data')) as [Buffer]
   const port = Number(/\d+/.exec(String(said)))

@@ -1,13 +1,13 @@
 // A shop as docs/getting-started.md builds it, behind Varnish as docs/deploy.md says.
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { program } from '../../demo/deploy/program.ts'
 import { freePort, started, startVarnish } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
+import { command } from '../support/command.ts'
 import { makeExample, readPart } from '../support/examples.ts'
 import { until } from '../support/until.ts'
 import { nginxInFront } from './in-front.ts'
@@ -86,7 +86,7 @@ for (const [name, section] of [
     t.teardown(varnish.stop)
     const admin = ['-n', join(home, 'varnish'), 'backend.list']
     const probes = async () => {
-      const { stdout } = await promisify(execFile)(program('varnishadm', 'varnish'), admin)
+      const { stdout } = await command(program('varnishadm', 'varnish'), admin)
       return Array.from(
         stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g),
         ([, good = '', state]) => `${good} ${state}`

@@ -1,17 +1,15 @@
 // docs/error-trackers.md: its commands run, against a server that answers as Sentry's does.
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { precompile, verify } from '../../lib/index.ts'
+import { command } from '../support/command.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
 import { targetOf } from '../support/fingerprinted.ts'
 import { makeProject } from '../support/site.ts'
 import { test } from '../support/test.ts'
 
 const [upload] = readPage('docs/error-trackers.md').take('')
-const run = promisify(execFile)
 const SENTRY = resolve('spec/system/node_modules/.bin/sentry-cli')
 const files = {
   'package.json': '{ "type": "module" }',
@@ -56,7 +54,7 @@ test('Sentry’s command matches each fingerprinted file with its hidden source 
   const [, , ...words] = upload?.text.trim().split(' ') ?? []
   const at = { SENTRY_URL: await makeTracker(t), SENTRY_ORG: 'us', SENTRY_PROJECT: 'shop' }
   const env = { ...process.env, ...at, SENTRY_AUTH_TOKEN: 'token', SENTRY_LOG_LEVEL: 'error' }
-  const { stdout } = await run(SENTRY, words, { cwd: root, env, encoding: 'utf8' })
+  const { stdout } = await command(SENTRY, words, { cwd: root, env, encoding: 'utf8' })
   const target = targetOf(root, '/assets/app.js')
   t.true(stdout.includes(`~${target} (sourcemap at ${basename(target)}.map)`), stdout)
 })
@@ -65,7 +63,7 @@ test('what inject writes into a script fails verify', async t => {
   const root = makeProject(t, files)
   await precompile({ root })
   t.deepEqual((await verify({ root })).problems, [])
-  await run(SENTRY, ['sourcemaps', 'inject', 'public', 'source-maps'], { cwd: root })
+  await command(SENTRY, ['sourcemaps', 'inject', 'public', 'source-maps'], { cwd: root })
   const { problems } = await verify({ root })
   t.true(problems.length > 0)
 })

@@ -1,9 +1,9 @@
 // Disks that are really full, or really read-only: mounted in a namespace that ends with its shell.
 // What needs no mount is in spec/cli/faults.spec.ts, a call of the disk that fails among it.
 import { test, type ExecutionContext } from '../support/test.ts'
-import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { outcomeOf } from '../support/command.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { bundle } from '../support/precompile-in-child.ts'
 import { makeProject } from '../support/site.ts'
@@ -23,8 +23,8 @@ async function inNamespace(t: ExecutionContext, root: string, script: string): P
   `
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
   const args = [...asRoot, '--mount', 'sh', '-euc', prologue + script]
-  const { status, stderr } = spawnSync(program('unshare', 'util-linux'), args, { env })
-  t.is(status, 0, String(stderr))
+  const { code, stderr } = await outcomeOf(program('unshare', 'util-linux'), args, { env })
+  t.is(code, 0, stderr)
 }
 
 test('clean frees a disk that is full, and the next deploy succeeds', async t => {

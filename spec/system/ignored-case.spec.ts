@@ -1,5 +1,4 @@
 // A file system that ignores case: NTFS, by a driver that can be told to. It needs /dev/fuse, and root.
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,27 +6,26 @@ import { Worker } from 'node:worker_threads'
 import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
+import { command } from '../support/command.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { asRoot as test } from '../support/root.ts'
 import { writeFiles } from '../support/site.ts'
 
-function run(t: ExecutionContext, command: string, ...args: readonly string[]): void {
-  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
-  t.is(status, 0, stderr)
-}
-
 /** A project on such a file system. */
-function makeProject(t: ExecutionContext, files: Readonly<Record<string, string>>): string {
+async function makeProject(
+  t: ExecutionContext,
+  files: Readonly<Record<string, string>>
+): Promise<string> {
   const top = mkdtempSync(join(tmpdir(), 'ignored-case-'))
   const [image, root] = [join(top, 'image'), join(top, 'root')]
   mkdirSync(root)
   writeFileSync(image, '')
   truncateSync(image, 20 * 1024 * 1024)
-  run(t, program('mkfs.ntfs', 'ntfs-3g'), '--quick', '--quiet', '--force', image)
-  run(t, program('lowntfs-3g', 'ntfs-3g'), '-o', 'ignore_case', image, root)
-  t.teardown(() => {
-    spawnSync('umount', [root])
+  await command(program('mkfs.ntfs', 'ntfs-3g'), ['--quick', '--quiet', '--force', image])
+  await command(program('lowntfs-3g', 'ntfs-3g'), ['-o', 'ignore_case', image, root])
+  t.teardown(async () => {
+    await command('umount', [root])
     rmSync(top, { recursive: true })
   })
   writeFiles(root, files)
@@ -40,7 +38,7 @@ const guard: Middleware = (ctx, next) =>
 
 for (const revalidate of [0, 3600]) {
   test(`on a disk that ignores case a name in another case is not found, with revalidate ${revalidate}`, async t => {
-    const root = makeProject(t, {
+    const root = await makeProject(t, {
       'files/admin/x.txt': 'secret',
       'files/open/größe.txt': 'open',
       'public/admin/x.txt': 'secret',
@@ -77,7 +75,10 @@ const LOOKER = `const { statSync } = require('node:fs'), { workerData } = requir
 
 test('on a disk that ignores case another program may look up a folder above in another case', async t => {
   const files = { 'files/admin/x.txt': 'secret', 'Site/files/y.txt': 'open' }
-  const top = makeProject(t, { ...files, 'Site/apps/web/assets/css/app.css': 'a { color: red }' })
+  const top = await makeProject(t, {
+    ...files,
+    'Site/apps/web/assets/css/app.css': 'a { color: red }'
+  })
   const root = join(top, 'Site')
   const options = { root, env: 'development', memory: { maxBytes: 0 } } as const
   const { port, errors } = await makeFront(t, { ...options, mounts: { '/files': 'files' } })

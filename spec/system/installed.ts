@@ -1,8 +1,7 @@
 // Packages that real projects use: those of this lane (spec/system/package.json), and those of npm test.
-import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { command } from '../support/command.ts'
 
 const FOLDERS = ['spec/system/node_modules', 'node_modules'].map(path => resolve(path))
 
@@ -43,7 +42,7 @@ export const VITE = resolve('node_modules/vite/bin/vite.js')
 /** A command of Node in a project, where NODE_ENV is not what AVA sets. */
 export function runInProject(root: string, words: readonly string[], more: NodeJS.ProcessEnv = {}) {
   const env = { ...process.env, NODE_ENV: 'production', ...more }
-  return promisify(execFile)(process.execPath, words, { cwd: root, env })
+  return command(process.execPath, words, { cwd: root, env })
 }
 
 export const buildWithVite = (root: string, ...words: readonly string[]) =>

@@ -1,10 +1,9 @@
 // An import leads to the file to which TypeScript and Vite take it, in random trees with several candidates.
-import { execFile } from 'node:child_process'
 import { join, posix, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { pathFrom } from '../../lib/runtime/files/paths.ts'
 import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
+import { command } from '../support/command.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { test, type ExecutionContext } from '../support/test.ts'
@@ -112,7 +111,7 @@ async function tracedIn(root: string): Promise<ReadonlyMap<string, string>> {
   const tsc = resolve('node_modules/typescript/bin/tsc')
   const args = [tsc, '-p', root, '--traceResolution']
   const options = { maxBuffer: 2 ** 30 }
-  const { stdout } = await promisify(execFile)(process.execPath, args, options).catch(
+  const { stdout } = await command(process.execPath, args, options).catch(
     (error: unknown) => error as { stdout: string }
   )
   const found = new Map<string, string>()

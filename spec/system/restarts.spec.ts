@@ -1,11 +1,12 @@
 // A server under the programs that restart it: what a page makes it publish restarts nothing, with what `init` writes.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
+import { command } from '../support/command.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
@@ -59,18 +60,15 @@ async function project(t: ExecutionContext, hasInit: boolean): Promise<Project &
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, PM2_HOME: logs }
   const words = [resolve('dist/cli.js'), 'init']
-  const said = hasInit
-    ? spawnSync(process.execPath, words, { cwd: root, env, encoding: 'utf8' }).stdout
-    : ''
+  const said = hasInit ? (await command(process.execPath, words, { cwd: root, env })).stdout : ''
   return { root, port, log: join(logs, 'starts'), env, said }
 }
 
+/** What a program has printed so far. */
+type Printed = () => string
+
 /** Starts a program, and hands back what it has printed. */
-function start(
-  t: ExecutionContext,
-  { root, env }: Project,
-  words: readonly string[]
-): () => string {
+function start(t: ExecutionContext, { root, env }: Project, words: readonly string[]): Printed {
   const child: ChildProcess = spawn(process.execPath, words, { cwd: root, env, detached: true })
   const closed = once(child, 'close')
   let printed = ''
@@ -85,20 +83,20 @@ function start(
 }
 
 /** pm2 keeps a process of its own, and what servers print in its folder. */
-function startWithPm2(t: ExecutionContext, made: Project, config: object): () => string {
+async function startWithPm2(t: ExecutionContext, made: Project, config: object): Promise<Printed> {
   const app = { name: 'shop', script: 'server.js', watch: true, ...config }
   writeFiles(made.root, {
     'ecosystem.config.cjs': `module.exports = ${JSON.stringify({ apps: [app] })}`
   })
   const pm2 = (...words: readonly string[]) =>
-    spawnSync(process.execPath, [PM2, ...words], { cwd: made.root, env: made.env })
-  t.teardown(() => void pm2('kill'))
-  pm2('start', 'ecosystem.config.cjs')
+    command(process.execPath, [PM2, ...words], { cwd: made.root, env: made.env })
+  t.teardown(async () => void (await pm2('kill')))
+  await pm2('start', 'ecosystem.config.cjs')
   const printed = join(String(made.env['PM2_HOME']), 'logs/shop-error.log')
   return () => (existsSync(printed) ? readFileSync(printed, 'utf8') : '')
 }
 
-type Start = (t: ExecutionContext, made: Project & { said: string }) => () => string
+type Start = (t: ExecutionContext, made: Project & { said: string }) => Printed | Promise<Printed>
 
 const CALM: Readonly<Record<string, Start>> = {
   nodemon: (t, made) => start(t, made, [NODEMON, 'server.js']),
@@ -118,7 +116,7 @@ for (const [name, begin] of Object.entries(CALM)) {
     `with what init writes ${name} restarts nothing for a page and ten edits`,
     async t => {
       const made = await project(t, true)
-      const printed = begin(t, made)
+      const printed = await begin(t, made)
       await isStarted(made)
       const page = await launch(t).open(`http://127.0.0.1:${made.port}/`)
       await shows(page, 'globalThis.four', 1)
@@ -148,7 +146,7 @@ const RESTLESS: Readonly<Record<string, readonly [begin: Start, says: RegExp]>> 
 for (const [name, [begin, says]] of Object.entries(RESTLESS)) {
   test.serial(`without it the first server under ${name} says once what to write`, async t => {
     const made = await project(t, false)
-    const printed = begin(t, made)
+    const printed = await begin(t, made)
     await until(() => says.test(printed()), 'it says what to write')
     t.is(printed().split('restarts this server').length, 2)
     t.is(starts(made), 1)

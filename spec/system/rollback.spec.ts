@@ -1,8 +1,7 @@
 // A deploy of the older release while pages of both are open; releases.spec.ts has lazy chunks.
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
+import { command } from '../support/command.ts'
 import { readPart } from '../support/examples.ts'
 import { readManifest } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
@@ -31,7 +30,7 @@ const WAYS = {
       const { root } = rollout.options(1)
       writeFiles(root, { 'rollback.sh': script?.text ?? '' })
       const words = ['rollback.sh', rollout.options(2).public]
-      await promisify(execFile)('sh', words, { cwd: root })
+      await command('sh', words, { cwd: root })
     }
   },
   'nginx, with a public for each release, and release 1 built again over release 2': {

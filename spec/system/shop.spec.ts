@@ -1,5 +1,4 @@
 // The bench's shop in Chromium: what its widgets do, as modules are served in development and as they are joined.
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,6 +6,7 @@ import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
 import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { command } from '../support/command.ts'
 import { makeProject, makeSite, writeFiles, type Site } from '../support/site.ts'
 import { launch, type Page } from './chromium.ts'
 import { shows } from './page.ts'
@@ -20,7 +20,7 @@ const MODES: Readonly<Record<string, KoaAssetsOptions>> = {
   'joined, bundle: true': { env: 'production', bundle: true }
 }
 
-test.before(() => void execFileSync(process.execPath, ['.ci/install.js', 'bench']))
+test.before(async () => void (await command(process.execPath, ['.ci/install.js', 'bench'])))
 
 function makeShop(t: ExecutionContext): string {
   const root = makeProject(t)

@@ -1,10 +1,10 @@
 // npm run docs: the site of the documentation, in a browser. VitePress fails the build where a link is dead.
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../support/test.ts'
 import Koa from 'koa'
 import { koaFiles } from '../../lib/index.ts'
+import { command } from '../support/command.ts'
 import { listen } from '../support/front.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
@@ -27,7 +27,7 @@ const findings = (
 const COLOURS = `document.documentElement.classList.contains('dark') ? 'dark' : 'light'`
 
 test('every page of the docs is whole, narrow and wide, light and dark, and axe finds nothing', async t => {
-  execFileSync('npm', ['run', 'docs'], { stdio: 'pipe' })
+  await command('npm', ['run', 'docs'])
   const app = new Koa()
   app.use(koaFiles('site/dist', { at: '/docs', extensions: ['html'] }))
   const port = await listen(t, app.callback())

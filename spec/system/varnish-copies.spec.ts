@@ -1,5 +1,4 @@
 // How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
-import { execFileSync } from 'node:child_process'
 import { Agent } from 'node:http'
 import { join, resolve } from 'node:path'
 import { serial as test, type ExecutionContext } from '../support/test.ts'
@@ -7,6 +6,7 @@ import Koa, { type Context, type Middleware } from 'koa'
 import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from '../support/ask.ts'
+import { command } from '../support/command.ts'
 import { available, offering } from '../support/deltas.ts'
 import { listen } from '../support/front.ts'
 import { makeProject } from '../support/site.ts'
@@ -29,9 +29,9 @@ async function cached(t: ExecutionContext, route: Middleware) {
   const { port, stop } = await startVarnish(resolve('demo/deploy'), placement, replicas)
   t.teardown(stop)
   const words = ['-1', '-n', join(placement.home, 'varnish'), '-f']
-  const counter = (name: string) => {
-    const line = execFileSync('varnishstat', [...words, `MAIN.${name}`], { encoding: 'utf8' })
-    return Number(line.split(/\s+/)[1])
+  const counter = async (name: string) => {
+    const { stdout } = await command('varnishstat', [...words, `MAIN.${name}`])
+    return Number(stdout.split(/\s+/)[1])
   }
   return Object.assign(counted, { port, counter })
 }
@@ -72,9 +72,12 @@ for (const [field, [route, made]] of Object.entries(FLOODS)) {
     })
     await Promise.all(flood)
     agent.destroy()
-    await until(() => counter('client_req') > COUNT, 'Varnish has counted its requests')
+    await until(
+      async () => (await counter('client_req')) > COUNT,
+      'Varnish has counted its requests'
+    )
     // Those under one key are searched one by one.
-    const [objects, keys] = [counter('n_objectcore'), counter('n_objecthead')]
+    const [objects, keys] = [await counter('n_objectcore'), await counter('n_objecthead')]
     t.true(objects > 0 && objects - keys < COUNT / 10, `${objects} under ${keys} keys`)
     t.true(isHit(await ask(port, '/flooded')))
   })

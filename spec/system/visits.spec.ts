@@ -1,5 +1,5 @@
 // What the visitors of a shop with seven packages load, in Chromium: the bench's shop, held loosely.
-import { execFileSync } from 'node:child_process'
+import { command } from '../support/command.ts'
 import { test } from '../support/test.ts'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 
@@ -8,14 +8,9 @@ const CELLS = /^\|[^|]*\| koa-fresh-assets \| (\d+) requests?, ([\d.]+) (k?B),/g
 test('joined modules cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
   // Its bytes are those of the best level of brotli.
   const { NODE_OPTIONS: _, ...env } = process.env
-  const node = (...words: string[]) =>
-    execFileSync(process.execPath, words, {
-      env,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit']
-    })
-  node('.ci/install.js', 'bench')
-  const table = node(
+  const node = (...words: string[]) => command(process.execPath, words, { env })
+  await node('.ci/install.js', 'bench')
+  const { stdout: table } = await node(
     '--import=tsx',
     'bench/run.ts',
     '--only',
