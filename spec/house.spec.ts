@@ -28,7 +28,7 @@ const RUNTIME: Budgets = {
 const PUBLISHING: Budgets = {
   writing: 540,
   compilers: 820,
-  references: 462,
+  references: 484,
   sources: 1000,
   rendering: 940,
   building: 1500,

@@ -16,17 +16,33 @@ function patternOf(expression: string): string {
   return `(${root}${names.map(step).join('')})`
 }
 
-/** Matches what makes a name one of the text's own: a declaration, an import, an assignment or a parameter. */
+/** Matches what makes a name one of the text's own: a declaration, an import or an assignment. */
 function declarationOf(root: string): RegExp {
   const name = String.raw`(?<![\w$]|(?<!\.\.)\.\s*)${written(root)}(?![\w$])`
   const forms = [
     String.raw`\b(?:const|let|var|class|function\s*\*?)\s+${name}(?=\s*(?:[;,({]|(?:of|in|extends)\b|$))`,
     String.raw`\b(?:import|as)\s+${name}\s*(?:[,}]|from\b)`,
     String.raw`${name}\s*=(?!=)|\b(?:break|continue)[ \t]+${name}`,
-    String.raw`(?:[,:]|(?<!\$)\{)\s*${name}\s*(?:,[^(){}]{0,500})?\}\s*(?:=(?!=)|from\b)`,
-    String.raw`(?<!\b(?:if|while|for|switch|with)\s*)\((?:[^()]{0,500}[^()\w$])?(?<=(?:[(,:[]|(?<!\$)\{|\.{3})\s*)${name}\s*(?:[,}\]][^()]{0,500})?\)\s*(?:=>|\{)`
+    String.raw`(?:[,:]|(?<!\$)\{)\s*${name}\s*(?:,[^(){}]{0,500})?\}\s*(?:=(?!=)|from\b)`
   ]
   return new RegExp(forms.join('|'), 'm')
+}
+
+const PARAMETERS = /(?<!\b(?:if|while|for|switch|with)\s*)\(([^()]{0,1000})\)\s*(?:=>|\{)/g
+const PIECE = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`|\.{3}|[\w$.]+(?:\s*:)?|\S/g
+
+/** Skips what is behind `=` or another sign, up to the comma or bracket that ends it. */
+function* parametersIn(code: string): Iterable<string> {
+  for (const [, list = ''] of code.matchAll(PARAMETERS)) {
+    let [depth, ofDefault] = [0, Infinity]
+    for (const [piece] of list.matchAll(PIECE)) {
+      if (/[\]}]/.test(piece)) depth--
+      if (depth < ofDefault || (piece === ',' && depth === ofDefault)) ofDefault = Infinity
+      if (/[[{]/.test(piece)) depth++
+      else if (!/^[\w$.,:\]}]/.test(piece)) ofDefault = Math.min(ofDefault, depth)
+      else if (ofDefault === Infinity) yield piece
+    }
+  }
 }
 
 const finderFor = memoized((constants: Constants) => {
@@ -47,7 +63,8 @@ type Found = Reference & { readonly expression: string }
 export async function constantsIn(code: string, constants: Constants) {
   const { expressions, roots, candidate, pattern } = finderFor(constants)
   if (!candidate.test(code)) return undefined
-  const own = roots.flatMap(([root, form]) => (form.test(code) ? root : []))
+  const parameters = new Set(parametersIn(code))
+  const own = roots.flatMap(([root, form]) => (form.test(code) || parameters.has(root) ? root : []))
   const found = Array.from(code.matchAll(pattern), ({ index: start, 0: text, ...groups }) => {
     const expression = expressions.find((_, at) => groups[at + 1] !== undefined) ?? 'process'
     const end = start + text.length
@@ -87,9 +104,14 @@ const CLOSED = /§|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\([^()]*\)|\[[^[\]]*\
 /** Returns undefined for what stays as it is. */
 function valueAt(code: string, { start, end, expression }: Found, constants: Constants) {
   const isNamed = !expression.includes('.')
-  let before = code.slice(Math.max(0, start - (isNamed ? 500 : 0)), start)
+  const after = code.slice(end, end + 200)
+  // A property in its short form may be far behind the bracket of its object.
+  const isListed =
+    /[{,]\s*$/.test(code.slice(Math.max(0, start - 100), start)) && /^\s*[,}]/.test(after)
+  const reach = isListed ? start : 500
+  let before = code.slice(Math.max(0, start - (isNamed ? reach : 0)), start)
   for (let last = ''; last !== before; before = before.replace(CLOSED, '')) last = before
-  const around = `${before}§${code.slice(end, end + 200)}`
+  const around = `${before}§${after}`
   const isKnown = Object.hasOwn(constants, expression)
   if (!isKnown || ASSIGNED.test(around) || (isNamed && NAME.test(around))) return undefined
   const json = (JSON.stringify(constants[expression]) as string | undefined) ?? 'undefined'

@@ -4,6 +4,7 @@ import { test } from '../../support/test.ts'
 import { constantsIn } from '../../../lib/publishing/references/constants.ts'
 import { replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { constantsOf } from '../../../lib/runtime/settings/constants.ts'
+import { cases } from '../../support/soak.ts'
 
 const SITUATION = { env: 'staging', isPrecompile: false, base: '/shop' }
 const DEFINE = { __V__: '1.2', $n: -5, __O__: { list: [1] }, 'kit.flags.on': true }
@@ -118,7 +119,10 @@ test('replacing gives what variables of these names would, whatever is around th
     const expected = valueOf(code.replaceAll('META', 'meta'), VARIABLES)
     t.deepEqual(valueOf(made, NONE), expected, made)
   })
-  await fc.assert(property, { numRuns: 400, seed: Number(process.env['SEED'] ?? 1) })
+  await fc.assert(property, {
+    numRuns: cases(400, 20_000),
+    seed: Number(process.env['SEED'] ?? 1)
+  })
 })
 
 test('a name that a text declares, assigns or has as a parameter is its own, and stays', async t => {
@@ -140,6 +144,8 @@ test('a name that a text declares, assigns or has as a parameter is its own, and
     '(a, process) => 1',
     '({ process }) => 1',
     '(...process) => 1',
+    '(a = [1], { b: [process] }) => 1',
+    '(process, a = [process]) => 1',
     'function f(a, process) {}',
     'class A { f(process) {} }',
     'try {} catch (process) {}'
@@ -155,7 +161,11 @@ test('a name that a text declares, assigns or has as a parameter is its own, and
     'class A { process() {} }',
     'const { process: own } = a',
     '// let process run, as process does\n',
-    'a = process == 1'
+    'a = process == 1',
+    '(a = [process]) => 1',
+    '(a = `b${[process, 1]}`, c) => 1',
+    'class A extends b(process.env, c) {}',
+    'class A extends b(c || process) {}'
   ]
   const all = uses.replaceAll('process.env.NODE_ENV', '"production"')
   for (const code of others)
