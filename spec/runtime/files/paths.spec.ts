@@ -73,7 +73,8 @@ test('a mount and a source serve nothing of an excluded folder, however it is sp
     const site = await makeSite(t, files, { mounts, sources })
     for (const prefix of ['/m', '/assets']) {
       t.is((await site.ask(`${prefix}/private/a.css`)).status, 404, `${prefix} ${exclude}`)
-      t.is((await site.ask(`${prefix}/open/b.css`)).status, 200, `${prefix} ${exclude}`)
+      const { status, text } = await site.ask(`${prefix}/open/b.css`)
+      t.is(status, 200, `${prefix} ${exclude}: ${text}`)
     }
   }
   for (const exclude of ['../site/private', 'a/../private', '/', './', '']) {
