@@ -147,13 +147,22 @@ async function checkRest(sites: Sites, report: Report): Promise<void> {
   }
 }
 
-/** What an application may report: a source that the soak broke, and a disk that it filled. */
-function judgeErrors({ errors, setup, brokenNames, full }: Site, report: Report): void {
+/** What an application may report: a source that the soak broke, or edited during each of three builds, and a full disk. */
+function judgeErrors(
+  { errors, setup, isPrecompiled, brokenNames, full }: Site,
+  report: Report
+): void {
   const isFilled = full.overlap(0, Infinity)
   for (const error of errors) {
     const isBroken = [...brokenNames].some(name => error.includes(`/${name}`))
     const isFull = isFilled && error.includes('ENOSPC')
-    const reason = isBroken ? 'a broken source' : isFull ? 'a full disk' : undefined
+    const isEdited = !isPrecompiled && error.includes('was edited while it was published')
+    const reasons = {
+      'a broken source': isBroken,
+      'a full disk': isFull,
+      'an edited source': isEdited
+    }
+    const [reason] = Object.entries(reasons).find(([, holds]) => holds) ?? []
     report.count('reported by applications', `${setup.name}: ${reason ?? 'unexplained'}`)
     if (reason === undefined) report.violation('error', `${setup.name} ${error}`)
   }
