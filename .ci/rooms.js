@@ -28,7 +28,16 @@ const SLOW = new Set([
   ...['publishing/building/failures', 'publishing/compilers/tsconfig', 'publishing/cli/faults'],
   ...['extras/kept-index/kept-index', 'extras/styles/target', 'extras/telling/commands'],
   ...['extras/modules/packages', 'extras/modules/joining/missing', 'extras/uploads/with-modules'],
-  ...['extras/modules/modes-model', 'publishing/rendering/names-of-sources'],
+  ...[
+    'extras/modules/modes',
+    'extras/modules/modes-model',
+    'publishing/rendering/names-of-sources'
+  ],
+  ...['extras/modules/building/asked-files', 'extras/modules/building/nested-sheets'],
+  ...[
+    'extras/modules/joining/with-styles.joining',
+    'extras/modules/joining/with-names-and-telling'
+  ],
   ...['extras/modules/joining/with-names.order', 'extras/modules/joining/names-of-sources'],
   'extras/vite/with-telling.other-bundlers'
 ])
