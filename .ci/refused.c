@@ -1,7 +1,7 @@
 /*
  * For LD_PRELOAD: calls that a system may refuse are refused, and times are as coarse as on FAT or HFS+.
  *
- * REFUSED: the calls, each with the number of its error: "chmod=1 link=38".
+ * REFUSED: the calls, each with the number of its error: "chmod=1 utimes=38".
  * COARSE:  how many seconds a stamp of a file may be off.
  * REFUSALS: a file to which a byte is appended for each call that is refused, and for each stamp that is coarse.
  */
@@ -65,11 +65,6 @@ int fchown(int fd, uid_t owner, gid_t group)
 int utimensat(int fd, const char *path, const struct timespec times[2], int flags)
 {
     return is_pool() && refuse("utimes") ? -1 : REAL(utimensat)(fd, path, times, flags);
-}
-
-int link(const char *from, const char *to)
-{
-    return refuse("link") ? -1 : REAL(link)(from, to);
 }
 
 static int is_folder(int fd)

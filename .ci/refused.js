@@ -1,5 +1,5 @@
 // npm run lane refused: the specs of the core on systems that refuse a call (Windows, WSL, CIFS, FUSE, sandboxes), that
-// stamp files with even seconds (FAT), or that ignore case. Rows may be named: npm run lane refused -- link
+// stamp files with even seconds (FAT), or that ignore case. Rows may be named: npm run lane refused -- chmod
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -43,14 +43,6 @@ const WITHIN_A_TICK = {
     'it makes two builds of the same names and sizes within one tick, which is one for the disk',
   'keeps what was published today, and the newest two': 'its deploys are within one tick'
 }
-const COUNTED = 'it counts renames, and without hard links there is one more, of the lock'
-const WITHOUT_LINKS = {
-  'is unmodified while only its names change': 'it makes a hard link',
-  'has everything on the disk before the manifest names it': COUNTED,
-  'of many files each is on the disk before': COUNTED,
-  'what a link in public leads to is compared': COUNTED,
-  'a signal that comes while plain names are replaced': COUNTED
-}
 const WITHOUT_EVENTS = {
   'by events, and found by verify() without them': 'its claim is about events',
   ': the next change is reported': 'its claim is about events',
@@ -69,16 +61,15 @@ const ROWS = {
     specs: ['runtime/files/*', 'publishing/writing/*', 'runtime/urls/*', ...COMMANDS],
     without: WITHOUT_TIMES
   },
-  link: { refused: { link: EPERM }, specs: WRITING, without: WITHOUT_LINKS },
   'fsync-folder': { refused: { 'fsync-folder': EPERM }, specs: COMMANDS },
   'all-of-these': {
     refused: {
-      ...{ chmod: ENOSYS, utimes: ENOTSUP, link: ENOSYS },
+      ...{ chmod: ENOSYS, utimes: ENOTSUP },
       ...{ 'fsync-folder': EINVAL, 'fsync-file': ENOTSUP }
     },
     specs: ['runtime/files/*', 'publishing/writing/*', ...COMMANDS],
     umask: 0o077,
-    without: { ...WITHOUT_MODES, ...WITHOUT_TIMES, ...WITHOUT_LINKS }
+    without: { ...WITHOUT_MODES, ...WITHOUT_TIMES }
   },
   readlink: {
     refused: { 'readlink-descriptor': EACCES },

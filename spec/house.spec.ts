@@ -26,7 +26,7 @@ const RUNTIME: Budgets = {
   app: 1180
 }
 const PUBLISHING: Budgets = {
-  writing: 540,
+  writing: 498,
   compilers: 820,
   references: 484,
   sources: 1000,

@@ -1,6 +1,6 @@
 // Allows one precompile at a time in a public directory, which machines and containers may share. The owner
 // of a lock writes to it every second, so a lock that stays unchanged for some seconds is abandoned.
-import { link, lstat, open, type FileHandle } from 'node:fs/promises'
+import { lstat, open, type FileHandle } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -12,15 +12,14 @@ import {
   isSameFileAt,
   isSameInode,
   named,
+  onceFree,
   removeFile,
-  renameFile,
   rethrowNamed,
   sameStamp,
   type Stamp
 } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
-import { unlessRefused } from '../../runtime/files/refusals.ts'
-import { temporaryName, makeDirectory } from './write.ts'
+import { makeDirectory, nowOnDisk } from './write.ts'
 
 const HEARTBEAT_MS = 1000
 /** Two heartbeats, also where a disk stamps whole seconds. */
@@ -47,46 +46,56 @@ export interface Lock {
 export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
   await makeDirectory(directory)
   const file = join(directory, '.koa-fresh-assets.lock')
-  // A link makes it appear with its owner already written.
-  const own = join(directory, temporaryName())
-  const handle = await open(own, 'wx')
-  let stamp: Stamp | undefined
+  const handle = await take(file, warn)
   try {
-    stamp = await handle.stat(EXACT)
-    await take(file, own, handle, warn)
-    await removeFile(own)
-    return hold(file, handle, stamp)
+    const own = await handle.stat(EXACT)
+    await beat(handle)
+    return hold(file, handle, own)
   } catch (error) {
     // Whatever else fails now, this is why.
-    await Promise.allSettled([removeFile(own), stamp && removeOwn(file, stamp), handle.close()])
+    await Promise.allSettled([removeFile(file), handle.close()])
     throw named(error, file)
   }
 }
 
-async function take(file: string, own: string, handle: FileHandle, warn: (text: string) => void) {
+async function take(file: string, warn: (message: string) => void): Promise<FileHandle> {
   let isTold = false
   for (let seen: Stamp | undefined; ;) {
-    const now = await beat(handle)
-    if (await placed(own, file)) return
+    const handle = await createdAt(file)
+    if (handle) return handle
     if ((await undefinedIfMissing(lstat(file)))?.isFile() === false) {
       throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
     }
     const { bytes, stamp } = (await readSnapshot(file)) ?? {}
     if (!bytes || !stamp) continue
+    // It has no owner yet, or there was no room for the name.
     const owner = `another precompile (${bytes.toString() || 'unknown'})`
     if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
       const message = `${owner} is running in ${dirname(file)}: wait until it has finished`
       throw new AssetError('precompile-busy', message)
     }
-    const age = now - stamp.mtimeNs
-    // The later one of two processes that find it abandoned has it, and `check` tells the other.
-    if (age > ABANDONED_NS && (await isSameFileAt(file, stamp))) return renameFile(own, file)
+    const age = (await nowOnDisk(dirname(file))) - stamp.mtimeNs
+    if (age > ABANDONED_NS) {
+      // The last one of several processes that find it abandoned has it, and `check` tells the others.
+      await removeOwn(file, stamp)
+      continue
+    }
     if (age > SILENT_NS && !isTold) {
       isTold = true
       warn(`waiting a few seconds: ${owner} seems to have been killed`)
     }
     seen = stamp
     await setTimeout(LOOK_AGAIN_MS)
+  }
+}
+
+/** Returns undefined when something of that name exists. */
+async function createdAt(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await onceFree(() => open(file, 'wx'))
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return undefined
   }
 }
 
@@ -116,38 +125,10 @@ async function removeOwn(file: string, own: Stamp): Promise<void> {
   if (await isSameFileAt(file, own)) await removeFile(file)
 }
 
-/** @returns the time by the clock of the disk, which may be that of a file server */
-async function beat(handle: FileHandle): Promise<bigint> {
+async function beat(handle: FileHandle): Promise<void> {
   await handle.write(OWNER, 0).catch(async (error: unknown) => {
     if (!FULL.has(errorCode(error) ?? '')) throw error
     // No room for the owner's name: whoever locks in order to free some needs only the time, which this renews.
     await handle.truncate()
   })
-  return (await handle.stat(EXACT)).mtimeNs
-}
-
-/** @returns false when something of that name exists */
-async function placed(from: string, to: string): Promise<boolean> {
-  try {
-    return (await unlessRefused('link', to, () => link(from, to))) || (await renamed(from, to))
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-    return false
-  }
-}
-
-/** Creates the name first, and empty, where there are no hard links: its time counts until it has an owner. */
-async function renamed(from: string, to: string): Promise<boolean> {
-  const empty = await open(to, 'wx')
-  let stamp: Stamp | undefined
-  try {
-    stamp = await empty.stat(EXACT).finally(() => empty.close())
-    // Another process may have found it abandoned.
-    if (!(await isSameFileAt(to, stamp))) return false
-    await renameFile(from, to)
-    return true
-  } catch (error) {
-    if (!stamp || (await isSameFileAt(to, stamp))) await removeFile(to)
-    throw error
-  }
 }

@@ -66,11 +66,6 @@ export interface Replacement {
   discard(): Promise<void>
 }
 
-interface Prepared extends Replacement {
-  /** The stamp of the target after the commit; one that it cannot have when another process has replaced it. */
-  stamp(): Promise<Stamp>
-}
-
 /** Writes a target with mode 0644. */
 export async function writeAtomically(target: string, content: Content, checks: WriteChecks = {}) {
   await (await stage(target, content, checks)).commit()
@@ -84,7 +79,7 @@ export async function prepareReplacement(
   target: string,
   content: Content,
   checks: WriteChecks = {}
-): Promise<Prepared> {
+) {
   const existing = await lstatOf(target)
   if (existing?.isFile() && (await hasContent(target, existing, content))) {
     const nothing = async () => undefined
@@ -121,7 +116,8 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
       throw Object.assign(error as Error, { dest: target })
     }
   }
-  const now = async () => {
+  /** The stamp of the target after the commit; one that it cannot have when another process has replaced it. */
+  const now = async (): Promise<Stamp> => {
     const stats = await statOf(target)
     return stats && isSameInode(stats, stamp) ? stats : stamp
   }
@@ -239,28 +235,22 @@ export async function sweepOnce(directory: string, maxAge?: number): Promise<voi
 }
 
 /** Removes what killed processes left in a directory. @param maxAge in milliseconds, by change time */
-export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
+export async function sweep(directory: string, maxAge = HOUR_MS, isDeep = false): Promise<void> {
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
-  const names = (await undefinedIfMissing(readdir(directory))) ?? []
-  const paths = names.map(name => join(directory, name))
-  await removeLeft(directory, paths, maxAge)
-}
-
-export async function sweepTree(directory: string, maxAge = HOUR_MS): Promise<void> {
-  const entries = await entriesBelow(directory)
-  const paths = entries.map(({ parentPath, name }) => join(parentPath, name))
-  await removeLeft(directory, paths, maxAge)
-}
-
-async function removeLeft(directory: string, paths: readonly string[], maxAge: number) {
-  const left = paths.filter(path => basename(path).startsWith(PREFIX) && path.endsWith(SUFFIX))
+  const entries = await entriesBelow(directory, () => isDeep)
+  const left = entries.filter(({ name }) => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
   if (left.length === 0) return
   const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
-  for (const path of left) {
+  for (const { parentPath, name } of left) {
+    const path = join(parentPath, name)
     const stats = await statOf(path)
     if (stats && stats.ctimeNs < oldest) await removeFile(path)
   }
+}
+
+export function sweepTree(directory: string, maxAge?: number): Promise<void> {
+  return sweep(directory, maxAge, true)
 }
 
 /** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */

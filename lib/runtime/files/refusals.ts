@@ -1,4 +1,4 @@
-// Windows refuses modes and saving folders to those who own a file, WSL, CIFS and FUSE modes, times and links.
+// Windows refuses modes and saving folders to those who own a file, WSL, CIFS and FUSE modes and times.
 import { dirname } from 'node:path'
 import { warnOnce } from '../errors.ts'
 import { errorCode, lstatOf, named } from './disk.ts'
@@ -9,7 +9,6 @@ const CONSEQUENCES = {
     'files get the permissions that the system gives them, and a server in front has to be able to read them',
   utimes:
     'what is written twice within a second waits until that second is over, and clean counts ages from when files were written',
-  link: 'the lock of a precompile is made without one',
   fsync: 'after a power loss the last precompile may have to be run again'
 } as const
 

@@ -1,11 +1,9 @@
 // What a system may refuse: modes, times, hard links, and saving folders. Windows, WSL's DrvFs, CIFS and FUSE do.
 import fs from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
 import { tellRefusals } from '../../../lib/runtime/files/refusals.ts'
 import { writeAtomically, prepareReplacement } from '../../../lib/publishing/writing/write.ts'
-import { lock } from '../../../lib/publishing/writing/lock.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { replaceCalls } from '../../support/calls.ts'
@@ -33,7 +31,6 @@ function refusing(names: readonly string[], code: string): Record<string, Call> 
 const KINDS = {
   chmod: ['promises.chmod'],
   utimes: ['futimesSync', 'promises.lutimes'],
-  link: ['promises.link'],
   fsync: ['fsync']
 } as const
 const CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
@@ -75,7 +72,7 @@ test('what a system refuses is passed over, and told once for each kind of call'
     return /^the system refuses (\w+) in .+ \(EPERM\), so /.exec(message)?.[1] ?? message
   })
   // Windows never does the others.
-  const expected = isWindows ? ['utimes', 'link'] : Object.keys(KINDS)
+  const expected = isWindows ? ['utimes'] : Object.keys(KINDS)
   t.deepEqual(kinds.toSorted(), expected.toSorted())
   const again: string[] = []
   tellRefusals(message => again.push(message))
@@ -99,45 +96,6 @@ test('nothing else is passed over: opening, reading and renaming, and what a dis
     process.umask(umask)
     t.false(fs.existsSync(join(root, 'public/assets.json')))
   }
-})
-
-const NAME = '.koa-fresh-assets.lock'
-const OWNER = `process ${process.pid} on ${hostname()}`
-
-test('without hard links a lock has one holder, which is named, and is free once it is released', async t => {
-  replaceCalls(t, refusing(KINDS.link, 'EPERM'))
-  const directory = makeProject(t)
-  const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, () => undefined)))
-  const held = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
-  t.is(held.length, 1)
-  t.is(fs.readFileSync(join(directory, NAME), 'utf8'), OWNER)
-  await t.throwsAsync(lock(directory, t.fail), { message: new RegExp(OWNER) })
-  await t.notThrowsAsync(held[0]!.check())
-  await held[0]!.release()
-  t.deepEqual(fs.readdirSync(directory), [])
-})
-
-test('a lock without an owner, as a process that was killed leaves it, is waited for, then taken', async t => {
-  replaceCalls(t, refusing(KINDS.link, 'EPERM'))
-  const directory = makeProject(t, { [NAME]: '' })
-  const ago = Date.now() / 1000 - 9
-  fs.utimesSync(join(directory, NAME), ago, ago)
-  const said: string[] = []
-  const held = await lock(directory, message => said.push(message))
-  const waiting = 'waiting a few seconds: another precompile (unknown) seems to have been killed'
-  t.deepEqual(said, [waiting])
-  t.is(fs.readFileSync(join(directory, NAME), 'utf8'), OWNER)
-  await held.release()
-  t.deepEqual(fs.readdirSync(directory), [])
-})
-
-test('a lock that cannot get its owner is free again', async t => {
-  const restore = replaceCalls(t, refusing([...KINDS.link, 'rename'], 'EPERM'))
-  const directory = makeProject(t)
-  await t.throwsAsync(lock(directory, t.fail), { code: 'EPERM' })
-  t.deepEqual(fs.readdirSync(directory), [])
-  restore()
-  await (await lock(directory, t.fail)).release()
 })
 
 const secondOf = (path: string) => Math.floor(fs.statSync(path).mtimeMs / 1000)
