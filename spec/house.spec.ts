@@ -22,7 +22,7 @@ const RUNTIME: Budgets = {
   settings: 1440,
   urls: 580,
   serving: 2010,
-  views: 910,
+  views: 880,
   app: 1180
 }
 const PUBLISHING: Budgets = {

@@ -120,11 +120,7 @@ export class Pipeline {
     const addresses = makeAddresses(this)
     this.addressesOf = app => addresses.get(app) as Addresses
     this.viewHelpers = makeViewHelpers(
-      {
-        ...settings,
-        apps: apps.length > 0 ? apps : [publicApp],
-        warn: settings.env === 'development' ? this.warn : undefined
-      },
+      { ...settings, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({
         imports: app.imports,
         version: () => this.version,

@@ -74,7 +74,6 @@ export interface AppView {
   readonly assets: AppAssets
   readonly urlOf: UrlOf
   readonly memory: <Result>(max: number) => Memory<Result>
-  readonly weigh: Weigh
 }
 
 export interface MountAssets {
@@ -96,9 +95,6 @@ export interface Helpers {
   /** @param page the texts that it already contains @param isLive whether a developer sees it, with the live channel */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }
-
-/** @param bytes of the part of a page that loads its modules: the import map, or the links to their imports */
-export type Weigh = (part: 'map' | 'links', bytes: number) => void
 
 // This is an allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i

@@ -37,11 +37,7 @@ export function importMapHelpers(view: AppView) {
      * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>
      */
     importMap: ({ nonce, ...options }: ImportMapOptions = {}): string => {
-      const json = maps(JSON.stringify(options), () => {
-        const map = writeMap(view, options)
-        view.weigh('map', map.length)
-        return map
-      })
+      const json = maps(JSON.stringify(options), () => writeMap(view, options))
       if (json === '') return ''
       return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
@@ -181,23 +177,6 @@ function modulesFrom(
   const found = (path: string) => assets.moduleAt(path) ?? []
   const order = importOrder(paths, path => [found(path)].flat().flatMap(importsOf))
   return [...order].flatMap(found)
-}
-
-const HEAVY = 20 * 1024
-
-/** Warns once, by the largest page, that the part of a page that loads its modules is heavy. */
-export function makeWeigh(warn: (message: string) => void): AppView['weigh'] {
-  const heaviest = { map: 0, links: 0 }
-  let isTold = false
-  return (part, bytes) => {
-    heaviest[part] = Math.max(heaviest[part], bytes)
-    const kilobytes = Math.round((heaviest.map + heaviest.links) / 1024)
-    if (isTold || heaviest.map + heaviest.links <= HEAVY) return
-    isTold = true
-    warn(
-      `a page has ${kilobytes} KiB of tags for its modules (import map ${heaviest.map} B, modulepreload ${heaviest.links} B): name what it loads, importMap({ entry }), load by import() what is needed later, and have precompile join modules (docs/modules.md)`
-    )
-  }
 }
 
 /** Returns the keys and everything reached from them, each after its own imports. */

@@ -108,7 +108,7 @@ function remembering<Args extends readonly unknown[]>(
 
 /** Links use the mode of the importing script's requests: a browser fetches a module twice if the modes differ. */
 function importLinks(
-  { host, assets, weigh }: AppView,
+  { host, assets }: AppView,
   remembered: Memory<readonly string[]>,
   names: readonly string[],
   { crossorigin, integrity, nonce }: Attributes
@@ -117,13 +117,11 @@ function importLinks(
     ...(crossorigin !== undefined && { crossorigin }),
     ...(integrity !== undefined && !integrity && { integrity })
   }
-  const links = remembered(JSON.stringify([names, shared]), () => {
-    const written = staticImports(assets, names).map(({ target, integrity: hashes }) =>
+  const links = remembered(JSON.stringify([names, shared]), () =>
+    staticImports(assets, names).map(({ target, integrity: hashes }) =>
       assetTag('modulepreload', { url: host + target, integrity: hashes }, shared)
     )
-    weigh('links', written.join('\n').length)
-    return written
-  })
+  )
   // The nonce differs from page to page.
   const end = `${writeAttribute('nonce', nonce)}>`
   return links.map(link => link.slice(0, -1) + end)

@@ -13,7 +13,7 @@ import {
   type AppView,
   type Helpers
 } from './asset-url.ts'
-import { importMapHelpers, makeWeigh } from './modules.ts'
+import { importMapHelpers } from './modules.ts'
 import { tagHelpers } from './tags.ts'
 
 interface HelperExtras extends EntryHelpers, LiveHelpers, MediaHelpers, PreloadHelpers {}
@@ -67,7 +67,6 @@ export interface ViewHelperSettings<A extends App = App> {
   readonly host?: string | undefined
   readonly base?: string
   readonly apps: readonly A[]
-  readonly warn?: ((message: string) => void) | undefined
 }
 
 /** Makes the helpers of each app once, so a request only looks them up, or for each page if those of an extra are. */
@@ -93,7 +92,7 @@ export function makeViewHelpers<A extends App>(
 }
 
 function helpersFor(
-  { host: given = '', base = '', warn = () => undefined }: ViewHelperSettings,
+  { host: given = '', base = '' }: ViewHelperSettings,
   assets: AppAssets,
   added: readonly Helpers[],
   pick: (app: unknown, options: PageOptions) => ViewHelpers
@@ -101,7 +100,7 @@ function helpersFor(
   const host = given.replace(/\/+$/, '') + base
   const urlOf = makeUrlOf(host, assets)
   const memory: AppView['memory'] = max => makeMemory(() => assets.version(), max)
-  const view: AppView = { host, assets, urlOf, memory, weigh: makeWeigh(warn) }
+  const view: AppView = { host, assets, urlOf, memory }
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf(base, assets)),
     ...tagHelpers(view),

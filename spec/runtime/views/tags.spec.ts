@@ -182,28 +182,6 @@ test('importMap() holds the option imports without fingerprints as well, whateve
   }
 })
 
-test('tags of modules that are heavier than 20 KiB are told once, with what to do', t => {
-  const told: string[] = []
-  const imports = Array.from({ length: 150 }, (_, at) => `/assets/${'x'.repeat(60)}${at}.js`)
-  const { javascript, importMap } = makeHelpers({ warn: message => told.push(message) }, () => ({
-    resolve: name => ({ path: `/assets/${name}`, target: `/assets/${name}` }),
-    moduleAt: path => ({
-      path,
-      target: path,
-      imports: path === '/assets/app.js' ? imports : [],
-      unresolved: ['*']
-    })
-  }))('web')
-  javascript('app', { type: 'module' })
-  t.deepEqual(told, [])
-  for (const entry of ['app', 'app.js']) importMap({ entry })
-  t.is(told.length, 1)
-  t.regex(
-    told[0] ?? '',
-    /^a page has 3\d KiB of tags for its modules \(import map \d+ B, modulepreload \d+ B\): name what it loads, importMap\(\{ entry \}\)/
-  )
-})
-
 test('what is remembered is bounded, however many entries pages name', t => {
   const remembered = makeMemory<number>(() => '', MAX_LISTS)
   const names = Array.from({ length: 1000 }, (_, at) => `a${at}`)
