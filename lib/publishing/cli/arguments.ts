@@ -44,10 +44,7 @@ export const SHARED_OPTIONS: OptionSpecs = {
   version: { short: 'v', description: 'print the version' }
 }
 
-/**
- * The command is undefined when the line has only options.
- * @throws UsageError for an unknown command or option, with the nearest known name
- */
+/** The command is undefined for a line of options. @throws UsageError for an unknown one, with the nearest name */
 export function parseCommandLine(words: readonly string[], commands: readonly Command[]) {
   const all: OptionSpecs = Object.assign({}, SHARED_OPTIONS, ...commands.map(each => each.options))
   const options = Object.entries(all).map(([name, { value, short, multiple = false }]) => {
@@ -142,18 +139,9 @@ const DEPLOYMENT = [
   [`${NAME} clean`, 'once the new version runs: remove old files']
 ]
 
-const CONFIGURATION = `The options of koaAssets(), in a file that the application imports as well:
-
-  // assets.config.js
-  import 'a-package-with-assets'
-  export default { host: 'https://cdn.example.com' }
-
-  // server.js
-  import options from './assets.config.js'
-  app.use(koaAssets(options))
-
-Variables of .env.<environment> are read beforehand, as the application is started
-with node --env-file; those that are set already win.
+const CONFIGURATION = `The options of koaAssets() are the default export of assets.config.js, which the
+application imports as well. Variables of .env.<environment> are read beforehand,
+as with node --env-file; those that are set already win.
 
 Without this file the defaults apply: every apps/<name>/assets is an app, or, if
 there is none, assets belongs to the only app, web.`

@@ -19,43 +19,28 @@ export function directoryAt({ root = '.' }: Values, directory: string): string {
   return resolve(root, directory)
 }
 
-const CLEAR = '\r\u001B[K'
-
 export function makeOutput(
   { json: isJson = false, quiet: isQuiet = false }: Pick<Values, 'json' | 'quiet'>,
-  { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
+  { stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'> = process
 ): Output {
-  const isSilent = isJson || isQuiet
-  // Logs, and users who asked for plain text, get no line that changes.
-  const isSeen = !isSilent && stderr.isTTY && !env.CI && !env.NO_COLOR && env.TERM !== 'dumb'
-  const print = (stream: NodeJS.WriteStream, text: string) => {
-    if (isSeen) stderr.write(CLEAR)
-    stream.write(`${text}\n`)
-  }
-  const say = (text: string) => print(stderr, printableLines(text))
+  const print = (text: string) => void stdout.write(`${printableLines(text)}\n`)
+  const say = (text: string) => void stderr.write(`${printableLines(text)}\n`)
   return {
     isJson,
     result(value, text) {
-      if (isJson) print(stdout, printableLines(JSON.stringify(value, undefined, 2)))
-      else if (!isQuiet) print(stdout, printableLines(text))
+      if (isJson) print(JSON.stringify(value, undefined, 2))
+      else if (!isQuiet) print(text)
     },
-    note: text => void (isSilent || say(text)),
+    note: text => void (isJson || isQuiet || say(text)),
     warn: text => void (isQuiet || say(`warning: ${text}`)),
-    error: say,
-    // A line that wraps could not be cleared.
-    status: isSeen
-      ? line => void stderr.write(CLEAR + line.slice(0, (stderr.columns || 80) - 1))
-      : undefined
+    error: say
   }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/**
- * The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one
- * ends the process.
- * @param state says what an aborted run leaves behind: `nothing was published`
- */
+// The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way, and the second one ends
+// the process. `state` says what an aborted run leaves behind: `nothing was published`.
 export async function longRun(
   { output, values }: Call,
   state: string,
@@ -77,7 +62,6 @@ export async function longRun(
     // Shells use this convention.
     return 128 + constants.signals[reason]
   } finally {
-    output.status?.('')
     for (const name of SIGNALS) process.off(name, stop)
   }
 }
@@ -87,40 +71,29 @@ const STAGES = {
   write: ['Writing', 'asset'],
   compress: ['Compressing', 'file']
 } as const
-const REDRAW_MS = 40
 // Notes are rare enough to keep a log short, and frequent enough to distinguish a slow run from a hung one.
 const NOTE_MS = 10_000
-const WIDTH = 24
 
 /** A precompile reports it, or `compress`, which has no other stage. */
 type Progress = Omit<Precompiling, 'stage'> & { readonly stage?: keyof typeof STAGES }
 
-/** Shows a bar on a terminal, or a few lines in a log. @param everyAsset writes a line for each asset or file */
-export function progressOn({ note, status }: Output, everyAsset = false) {
+/** Notes each stage, and now and then how far it is. @param everyAsset notes each asset or file instead */
+export function progressOn({ note }: Pick<Output, 'note'>, everyAsset = false) {
   let shown: string | undefined
   let shownAt = 0
   return ({ stage = 'compress', done, total, path }: Progress): void => {
     const [verb, noun] = STAGES[stage]
     if (everyAsset) return note(`${verb} ${printable(path)}`)
     const isNew = stage !== shown
-    const isDue = Date.now() - shownAt >= (status ? REDRAW_MS : NOTE_MS)
-    if (!isDue && !isNew && !(status && done === total)) return
+    if (!isNew && Date.now() - shownAt < NOTE_MS) return
     shown = stage
     shownAt = Date.now()
-    if (!status) {
-      const all = count(total, noun)
-      return note(isNew ? `${verb} ${all}` : `  ${done.toLocaleString('en')} of ${all}`)
-    }
-    const bar = '█'.repeat(Math.round((WIDTH * done) / total)).padEnd(WIDTH, '░')
-    status(`${verb.padEnd(8)} ${bar} ${done}/${total}  ${printable(path)}`)
+    const all = count(total, noun)
+    note(isNew ? `${verb} ${all}` : `  ${done.toLocaleString('en')} of ${all}`)
   }
 }
 
-/**
- * @param directory is put before the paths
- * @param help is the section of the documentation that says more about problems
- * @returns the exit status
- */
+/** @param directory is put before the paths @param help is the section about problems @returns the exit status */
 export function printProblems(
   output: Output,
   report: { readonly problems: readonly Problem[] },

@@ -16,11 +16,7 @@ const EXTENSIONS = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json']
 /** The first of these that exists is loaded. */
 export const CONFIG_NAMES = EXTENSIONS.map(extension => `assets.config.${extension}`)
 
-/**
- * Sets NODE_ENV to the name of the environment. The command line takes precedence over the file.
- * @param environment is its name, unless NODE_ENV or --env has another
- * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
- */
+/** Sets NODE_ENV: to --env, else to what it is, else to `environment`. @throws UsageError for a file that is not there */
 export async function loadOptions(
   { values, output }: Pick<Call, 'values' | 'output'>,
   environment: string
@@ -95,10 +91,7 @@ export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
 }
 
-/**
- * Notes that there is no configuration: if it was not copied with the files, or the application has its options
- * elsewhere, mounts and other directories are left out.
- */
+/** Notes that there is no file: it may not have been copied, or the application has its options elsewhere. */
 export async function projectOf(
   { output, values, loadProject }: Call,
   use: Parameters<Call['loadProject']>[0] = 'deployment'

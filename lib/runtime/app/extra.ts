@@ -313,6 +313,4 @@ export interface Output {
   readonly note: Warn
   readonly warn: Warn
   readonly error: Warn
-  /** Shows a line until the next one, or until anything else is printed; undefined where nobody would see it. */
-  readonly status: ((line: string) => void) | undefined
 }

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { mock } from 'node:test'
 import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import {
-  makeOutput,
-  progressOn,
   count,
   formatBytes,
-  formatSeconds
+  formatSeconds,
+  progressOn
 } from '../../../lib/publishing/cli/command.ts'
 import type { PrecompileReport } from '../../../lib/index.ts'
 import { type Files, makeProject } from '../../support/site.ts'
@@ -164,29 +164,16 @@ test('bytes, seconds and counts are short and readable', t => {
   t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
 })
 
-function makeLog(columns: number) {
-  const written: string[] = []
-  const stream = { write: (text: string) => written.push(text), isTTY: true, columns }
-  const streams = { stdout: stream, stderr: stream, env: {} } as unknown as NodeJS.Process
-  return { output: makeOutput({}, streams), written }
-}
-
-const CLEAR = '\r\u001B[K'
-
-test('on a terminal a bar fills up, never wider, and what is printed takes its place', t => {
-  const { output, written } = makeLog(80)
-  const show = progressOn(output, false)
-  const at = { done: 2, total: 2, path: '/assets/2.css' }
-  show({ ...at, stage: 'compile' })
-  output.warn('look')
-  show({ ...at, stage: 'write' })
-  t.deepEqual(written, [
-    `${CLEAR}Building ${'█'.repeat(24)} 2/2  /assets/2.css`,
-    CLEAR,
-    'warning: look\n',
-    `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`
-  ])
-  const narrow = makeLog(20)
-  progressOn(narrow.output, false)({ ...at, stage: 'compile', done: 1, total: 4 })
-  t.deepEqual(narrow.written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
+test('a long run notes each stage once, and how far it is every ten seconds', t => {
+  mock.timers.enable({ apis: ['Date'] })
+  t.teardown(() => mock.timers.reset())
+  const notes: string[] = []
+  const show = progressOn({ note: text => notes.push(text) })
+  const at = { total: 1234, path: '/assets/app.css' }
+  show({ ...at, stage: 'compile', done: 1 })
+  show({ ...at, stage: 'compile', done: 2 })
+  mock.timers.tick(10_000)
+  show({ ...at, stage: 'compile', done: 1003 })
+  show({ ...at, stage: 'write', done: 1 })
+  t.deepEqual(notes, ['Building 1,234 assets', '  1,003 of 1,234 assets', 'Writing 1,234 assets'])
 })
