@@ -26,14 +26,14 @@ const RUNTIME: Budgets = {
   app: 1180
 }
 const PUBLISHING: Budgets = {
-  writing: 498,
-  compilers: 820,
+  writing: 485,
+  compilers: 800,
   references: 484,
-  sources: 1000,
+  sources: 995,
   rendering: 940,
   building: 1500,
-  'error-page': 120,
-  cli: 640
+  'error-page': 108,
+  cli: 565
 }
 const EXTRA: Budgets = {
   deltas: 690,

@@ -74,10 +74,8 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
 /** Matches the rest of a path, up to a blank or the next drive; on Windows its separators become `/`. */
 const REST = sep === '/' ? '' : String.raw`(?:(?![A-Za-z]:)[^\s:"'<>|*?])*`
 
-/**
- * Shortens paths: those in the project start at its root, those in a source outside of it at that directory.
- * Compilers report real paths, when one of these is a symbolic link.
- */
+// Paths in the project start at its root, those in a source outside of it at that directory. Compilers report real
+// paths, when one of these is a symbolic link.
 async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
   const names = new Map<string, string>()
   const sources = apps.flatMap(app => app.sources.map(({ dir }) => dir))

@@ -96,12 +96,7 @@ export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
 /** The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do. */
 const loaded = new Map<string, object>()
 
-/**
- * Loads the first installed package of several.
- * @param purpose the path of the source that needs it
- * @param from the project directory, searched before this package's own, which may be linked into it
- * @throws AssetError with the install command when none is installed
- */
+/** Takes the first that is installed, for the project at `from` or for this package, which may be linked into it. */
 export async function loadPeer(names: readonly string[], purpose: string, from = process.cwd()) {
   const key = JSON.stringify([from, ...names])
   const known = loaded.get(key)
@@ -130,11 +125,8 @@ export async function findPeer(names: readonly string[], from: string) {
   return undefined
 }
 
-/**
- * A package that is being installed works as soon as it is complete: `require` is called only once its package.json
- * exists, because Node caches a package found without one as broken; and `require`, unlike `import`, does not cache
- * a failure.
- */
+// A package works as soon as its installation is complete: Node remembers one without a package.json as broken, so it is
+// not asked before; and `require`, unlike `import`, does not remember a failure.
 async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
   for (const folder of nodeModulesFrom(base)) {
     const found = statOf(join(folder, name, 'package.json'))

@@ -30,11 +30,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   cjs: ['.cts']
 }
 
-/**
- * Returns the files that paths may mean, in the order of TypeScript (`moduleResolution: bundler`), and behind these what
- * bundlers find as well.
- * @param isFolder is true if the path, as written, can only be one
- */
+/** In the order of TypeScript (`moduleResolution: bundler`), then of bundlers. @param isFolder of what can be no file */
 export function candidatesFor(paths: readonly string[], isFolder = false): string[] {
   return [FIRST, LATER].flatMap(added =>
     paths.flatMap(path => {
@@ -56,11 +52,7 @@ export interface Leads {
   readonly find: (specifier: string) => Promise<Lead | undefined>
 }
 
-/**
- * Finds what settings make of the bare specifiers of a module: `paths` of tsconfig.json, then `imports` of package.json.
- * @param root the project directory, above which no tsconfig.json is looked for
- * @param environment is a condition of package.json
- */
+/** Reads `paths` of tsconfig.json, then `imports` of package.json, of which `environment` is a condition. */
 export function leadsFor(source: string, root: string, environment: string): Leads {
   const files = new Set<string>()
   const tsconfig = once(async () => {
@@ -125,12 +117,8 @@ async function jsonIn(directory: string, looked: Set<string>) {
   }
 }
 
-/**
- * Returns the first of several packages that a package.json above a source, or above the project for a source in
- * `node_modules`, has among its dependencies.
- * @param root the project directory: the nearest package.json from there upwards is the last
- * @param looked gets the absolute paths of the files that were looked for
- */
+// Names the first that a package.json above a source, or above the project for a source in `node_modules`, has among its
+// dependencies. `looked` gets the files that were looked for.
 export async function dependencyAmong(
   names: readonly string[],
   source: string,
@@ -157,10 +145,7 @@ const FORMS = {
 
 const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
 
-/**
- * Says what to do about a path in a stylesheet that leads nowhere, and may be that of a package; undefined for any other.
- * @param takesAll is true where what is no dependency is found as well
- */
+/** Advises on a path that leads nowhere, and may be that of a package. @param takesAll finds what is no dependency, too */
 export async function packageAdvice(path: string, source: string, root: string, takesAll = false) {
   const [, meant] = /^(?:~|(?:.*\/)?node_modules\/)(\w.*|@.*)$/.exec(path) ?? []
   if (meant !== undefined) return `write '${meant}'`
@@ -183,10 +168,7 @@ export async function withAdvice(message: string, path = '', input: CompilerInpu
   return advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
 }
 
-/**
- * Finds what a stylesheet means by a package, or by a path in one, as bundlers do.
- * @param folders the directories from which it is looked for, one after the other
- */
+/** Finds what a stylesheet means by a package, or by a path in one, as bundlers do: from one folder after the other. */
 export async function sheetOf(path: string, kind: Kind, folders: string[], looked: Set<string>) {
   const [, name, rest] = IN_PACKAGE.exec(path) ?? []
   if (name === undefined) return undefined

@@ -32,10 +32,8 @@ type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: 
 // This is the test that less uses: a URL is left to its own file manager.
 const IS_URL = /^(?:https?:)?\/\//i
 
-/**
- * Records every search: less reports neither what `data-uri()` read nor what it did not find. Packages are found where
- * Node finds them, before the load paths are searched for them.
- */
+// Records every search: less reports neither what `data-uri()` read nor what it did not find. Packages are found where
+// Node finds them, before the load paths are searched for them.
 function recorder({ FileManager }: LessModule, input: CompilerInput, searches: Search[]) {
   const own = input.loadPaths.filter(each => basename(each) !== 'node_modules')
   class Recorder extends FileManager {

@@ -48,10 +48,8 @@ function filePath(url: URL | null | undefined): string[] {
   return url?.protocol === 'file:' ? [fileURLToPath(url)] : []
 }
 
-/**
- * Makes an importer that finds nothing and records searches. Sass calls it for imports that are not next to the
- * importing file, before the package importer and the load paths.
- */
+// Finds nothing and records searches. Sass calls it for imports that are not next to the importing file, before the
+// package importer and the load paths.
 function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.Importer<'async'> {
   return {
     // Without it Sass does not pass `containingUrl` for packages.

@@ -20,10 +20,7 @@ export const PACKAGES = `${sep}node_modules${sep}`
 
 export const loadReader = () => import('get-tsconfig')
 
-/**
- * @param root the project directory, above which none is looked for
- * @throws CompileError for one that extends a file which is not there, or has options of a wrong type
- */
+/** Reads none above the project. @throws CompileError for one that extends what is not there, or has wrong types */
 export async function tsconfigFor(source: string, root: string): Promise<Tsconfig> {
   // A file of a package has been compiled: its tsconfig.json is for its authors.
   if (source.includes(PACKAGES)) return NONE

@@ -188,10 +188,8 @@ async function compile(
 /** A stylesheet may begin with a byte order mark, which wins over the `charset` of the response. */
 const UTF_16 = new Map(Object.entries({ fffe: 'utf-16le', feff: 'utf-16be' }))
 
-/**
- * Returns the text of a stylesheet or a script. A browser reads a stylesheet in any encoding, so its references are
- * found byte by byte where that is not known; of a script they are not, as modules are UTF-8.
- */
+// A browser reads a stylesheet in any encoding, so its references are found byte by byte where that is not known.
+// Modules are UTF-8.
 function textIn(content: Uint8Array, type: 'css' | 'js' | undefined) {
   if (type === undefined) return undefined
   if (isUtf8(content)) return { code: new TextDecoder().decode(content) }

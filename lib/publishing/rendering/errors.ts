@@ -163,10 +163,7 @@ async function ruleFor(path: string, files: readonly string[]): Promise<string |
 /** Each name is compared with each reference. */
 const MAX_COMPARED = 5000
 
-/**
- * @param files the absolute paths of the files that it may be written in, the source first
- * @param form returns how such a text would name a source
- */
+/** @param files the source first, then what was compiled into it @param form returns how it would name a source */
 function nearReference(
   path: string,
   listed: readonly Listed[],

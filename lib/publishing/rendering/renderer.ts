@@ -104,10 +104,7 @@ export class Renderer {
     return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
   }
 
-  /**
-   * Finds the assets that a draft refers to. By the option `missing`, a reference that is not found, an import that
-   * no import map of ours resolves and a module that cannot be parsed are errors or warnings.
-   */
+  /** A reference that is not found, mapped or parsed is an error or a warning, by the option `missing`. */
   async resolveAll(drafted: Draft): Promise<Resolved> {
     const { app, text } = drafted
     const errors: AssetError[] = []
@@ -159,11 +156,8 @@ export class Renderer {
     return finish(drafted, urls)
   }
 
-  /**
-   * Tries the file next to the source, or next to a file that was compiled into it: that is what the author refers
-   * to. Then it tries the URL that a browser would request, which may belong to another app; then, except in a
-   * module, the file of a package, and the reference as a name.
-   */
+  // Tries the file next to the source, or next to one that was compiled into it: that is what the author means; then the
+  // URL that a browser would request; then, except in a module, the file of a package, and the reference as a name.
   async resolve(
     asset: Sourced,
     { dependencies }: Pick<Text, 'dependencies'>,

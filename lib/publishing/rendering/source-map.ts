@@ -16,11 +16,8 @@ interface Shift extends Position {
   readonly by: number
 }
 
-/**
- * Adjusts the map, as JSON, of a text whose references were replaced by `urls`. A URL never adds a line, so only the
- * first field of a segment, its column in the text, can change (ECMA-426, section 9). A map in another form, such as
- * an index map, stays as it is.
- */
+// Adjusts the map, as JSON, of a text whose references were replaced. A URL never adds a line, so only the column in
+// the text can change (ECMA-426, section 9). A map in another form, such as an index map, stays as it is.
 export function shiftMap(json: string, text: Referring, urls: Urls): string {
   const shifts = shiftsOf(text, urls)
   const map = shifts.length > 0 ? parseMap(json) : undefined

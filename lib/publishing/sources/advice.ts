@@ -47,11 +47,7 @@ const MAX_REMEMBERED = 200
 /** @param whose the referrer, as the warning names it: `a page links to` */
 export type NameCheck = (app: AppSettings, name: string, whose?: string) => void
 
-/**
- * Makes a check that looks up names later, each once until a file is added or removed: a helper never waits for the
- * disk, and never fails.
- * @param isPrecompiled tells whether a precompile has published an encoded path
- */
+/** Looks up names later, each once until a file is added or removed: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
   settings: Settings,
   sources: Sources,

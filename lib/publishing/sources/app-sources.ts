@@ -1,6 +1,6 @@
 // Finds the source of a name in one app.
 import { join } from 'node:path'
-import { memoized } from '../../runtime/concurrency.ts'
+import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
 import { AssetError, type Warn } from '../../runtime/errors.ts'
 import { isInside, matcherOf } from '../../runtime/files/paths.ts'
 import { compilersFor } from '../compilers/built-in.ts'
@@ -78,8 +78,8 @@ export class AppSources {
       await this.refresh()
       return this.#snapshot.compiled.get(placeOf(path))
     }
-    const names = await Promise.all(this.lists.map(async each => each.nameAt?.(path)))
-    return this.chosen(names.find(name => name !== undefined) ?? '').source
+    const name = await firstAnswer(this.lists, each => each.nameAt?.(path))
+    return this.chosen(name ?? '').source
   }
 
   /** Finds what the first of several sources that is there is published as: `<directory>/a/money.ts` as `a/money.js`. */
@@ -92,15 +92,13 @@ export class AppSources {
   }
 
   /** Returns the name that a bare specifier resolves to in the module of a name. */
-  async named(specifier: string, importer: string): Promise<string | undefined> {
-    const names = await Promise.all(this.lists.map(async each => each.named?.(specifier, importer)))
-    return names.find(name => name !== undefined)
+  named(specifier: string, importer: string): Promise<string | undefined> {
+    return firstAnswer(this.lists, each => each.named?.(specifier, importer))
   }
 
   /** Finds the file of a package that a stylesheet refers to. */
   async fileFor(path: string, from: Source, compiled: readonly string[]) {
-    const names = this.lists.map(async each => each.fileFor?.(path, from, compiled))
-    const name = (await Promise.all(names)).find(each => each !== undefined)
+    const name = await firstAnswer(this.lists, each => each.fileFor?.(path, from, compiled))
     return this.chosen(name ?? '').source
   }
 

@@ -31,10 +31,8 @@ export function observe(path: string, { bytes, stamp }: Snapshot, readAt: number
   return isSettled(stamp, readAt) ? { path, stamp } : { path, stamp, digest: digestOf(bytes) }
 }
 
-/**
- * Observes files and directories, and the directories of paths that do not exist: a new entry changes a directory's stamp.
- * Where the directory does not exist either, its nearest existing ancestor is observed.
- */
+// Observes files and directories, and the directories of paths that do not exist: a new entry changes a directory's stamp.
+// Where the directory does not exist either, its nearest existing ancestor is observed.
 export async function observeAll(paths: Iterable<string>): Promise<Observation[]> {
   const known = new Map<string, ReturnType<typeof lookAt>>()
   const look = (directory: string) => {
@@ -89,11 +87,8 @@ export async function recheck<T extends Observation>(observation: T): Promise<T 
     : observation
 }
 
-/**
- * Looks at the observed files before they are read again.
- * @returns a function that tells whether all files that were then read had the same stamps before; true if none was
- *   known. Any other may have been saved after it was read: times do not tell, as the clock of a disk may be late.
- */
+// Looks before the files are read again. The function tells whether all that were then read had the same stamps before. Any
+// other may have been saved after it was read: times do not tell, as the clock of a disk may be late.
 export async function lookBefore(known: readonly Observation[] = []) {
   const stats = await Promise.all(known.map(({ path }) => statOf(path)))
   const wasThere = ({ path, stamp }: FileObservation) =>

@@ -72,10 +72,7 @@ export function placeOf(path: string): string {
   return composed(withSlashes(path))
 }
 
-/**
- * An earlier directory comes before a later one, and in one directory the first path.
- * @param directories the sources of each directory, in the search order
- */
+/** An earlier directory comes before a later one, and in one directory the first path. */
 export function snapshotOf(
   settings: Settings,
   app: AppSettings,

@@ -57,10 +57,7 @@ export class Tree {
   /** The number of events that had come when the listing was made. */
   #listedAfter = -1
 
-  /**
-   * @param onEvent is called after each event, also when a file was only written to, with its path if that is known
-   * @param isExcluded tells whether to leave out a file, or a folder with everything in it
-   */
+  /** @param onEvent is called also when a file was only written to @param isExcluded holds for all in a folder */
   constructor(
     directory: string,
     symlinks: Symlinks,

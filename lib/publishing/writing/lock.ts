@@ -38,11 +38,7 @@ export interface Lock {
   release(): Promise<void>
 }
 
-/**
- * Waits for some seconds while it cannot tell whether the owner of an existing lock is still running.
- * @param warn is told what it waits for
- * @throws AssetError when another process holds the lock, and for anything but a file in its place
- */
+/** Waits while it cannot tell whether an owner is still running. @throws AssetError while another one holds the lock */
 export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
   await makeDirectory(directory)
   const file = join(directory, '.koa-fresh-assets.lock')

@@ -71,10 +71,8 @@ export async function writeAtomically(target: string, content: Content, checks: 
   await (await stage(target, content, checks)).commit()
 }
 
-/**
- * Prepares nothing when the target has the same bytes already. A link counts as no target. Different bytes never
- * have an mtime in the same second: nginx makes its validators of size and mtime, and would respond with a false 304.
- */
+// Prepares nothing when the target has the same bytes already. A link counts as no target. Different bytes never have an
+// mtime in the same second: nginx makes its validators of size and mtime, and would respond with a false 304.
 export async function prepareReplacement(
   target: string,
   content: Content,
@@ -124,10 +122,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
   return { isNew: true, commit, stamp: now, discard }
 }
 
-/**
- * @param replaced the stamp of what the file replaces, if its own may have the same second
- * @returns the path of a complete file in the real directory, and its stamp
- */
+/** @param replaced what the file replaces, if its own stamp may have the same second @returns it in the real directory */
 async function writeTemporary(
   directory: string,
   content: Content,
@@ -183,10 +178,8 @@ async function writeContent(file: OpenFile, content: Content): Promise<void> {
 const MAX_WAIT_MS = 3000
 const LOOK_AGAIN_MS = 50
 
-/**
- * Gives a file an mtime in a later second than what it replaces: servers in front tell one content of a name from
- * another by their mtimes. Where times cannot be set, this writes the first byte again until the second is over.
- */
+// Servers in front tell one content of a name from another by their mtimes, in seconds. Where times cannot be set, this
+// writes the first byte again until the second is over.
 async function setAnotherSecond(path: string, fd: number, { mtimeNs: taken }: Stamp) {
   const second = taken / SECOND_NS
   const isSame = () => describe(path, fd).stats.mtimeNs / SECOND_NS === second
