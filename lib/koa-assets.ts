@@ -223,7 +223,7 @@ class AssetServer {
     const pipeline = this.#pipeline
     const { directories, settings } = pipeline
     const isDevelopment = settings.env === 'development'
-    const find = isDevelopment ? () => this.#timed(ctx, wanted) : () => pipeline.current(wanted)
+    const find = isDevelopment ? () => this.#adapted(wanted) : () => pipeline.current(wanted)
     try {
       return await this.#send(ctx, find)
     } catch (error) {
@@ -237,16 +237,11 @@ class AssetServer {
     }
   }
 
-  /** Tells the browser how long it waited for the publication of a file. */
-  async #timed(ctx: Context, wanted: Wanted): Promise<Found> {
-    const pipeline = this.#pipeline
-    const startedAt = performance.now()
-    const file = await pipeline.current(wanted)
-    const { published } = pipeline.onRequest?.indexed(wanted.path) ?? {}
-    if (file && published && published.at >= startedAt) missing.setTiming(ctx, published)
-    return (
-      file && ((await firstAnswer(pipeline.running, each => each.adapt?.(file, wanted))) ?? file)
-    )
+  /** Lets an extra change what a request in development is sent of a file. */
+  async #adapted(wanted: Wanted): Promise<Found> {
+    const { running } = this.#pipeline
+    const file = await this.#pipeline.current(wanted)
+    return file && ((await firstAnswer(running, each => each.adapt?.(file, wanted))) ?? file)
   }
 
   /** @returns false when there is no such file */

@@ -1,5 +1,6 @@
 // docs/upgrading.md: each row is a small project of 2.0. What the last cell of a row quotes is what happens to it, and
 // what the row says to write works.
+import { subscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { Middleware } from 'koa'
 import { test, type ExecutionContext } from '../support/test.ts'
@@ -207,6 +208,15 @@ const CASES: Readonly<Record<string, Case>> = {
       evaluate(`${had}; return next()`, { ctx, next }) as Promise<void>
     const mounts = { '/docs': 'docs' }
     return sentFile(t, { '/docs/a.html': 'a' }, '/docs/a.html', { apps: false, mounts, front })
+  },
+  "`headers['server-timing']` of a file, in development": async (t, had, now) => {
+    const paths: string[] = []
+    const tell = (message: unknown) => paths.push((message as { path: string }).path)
+    evaluate(now, { subscribe, tell })
+    const site = await makeSite(t, { 'upgraded.css': '' })
+    const { headers } = await site.ask('/assets/upgraded.css')
+    t.true(paths.includes('/assets/upgraded.css'))
+    return String(evaluate(`return ${had}`, { headers }))
   },
   "`assets.stylesheeet('app')` in a view": async (t, had, now, [, , [, failure = '']]) => {
     const root = makeProject(t, { 'assets/app.css': '', 'views/a.ejs': `<%- ${had} %>` })

@@ -1,4 +1,4 @@
-// What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
+// What programs can observe: the channels of node:diagnostics_channel.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { serial as test, type ExecutionContext } from '../support/test.ts'
 import type { Context } from 'koa'
@@ -146,24 +146,4 @@ test('docs/diagnostics.md names every channel with every property, and its examp
   const keys = new Set(messages.flat().flatMap(message => Object.keys(message)))
   t.true(keys.size > 8)
   for (const key of keys) t.regex(page.text, new RegExp(`\`${key}\``))
-})
-
-test('Server-Timing says how long publishing took, in development only', async t => {
-  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
-  const site = await makeSite(t, files, {
-    front: (ctx, next) => {
-      ctx.set('Server-Timing', 'front;dur=1')
-      return next()
-    }
-  })
-  const timing = async (path: string) => String((await site.ask(path)).headers['server-timing'])
-  const compiled = /^front;dur=1, publish;dur=\d+\.\d, compile;dur=\d+\.\d$/
-  t.regex(await timing('/assets/app.css'), compiled)
-  t.regex(await timing('/assets/a.svg'), /^front;dur=1, publish;dur=\d+\.\d$/)
-  t.is(await timing('/assets/app.css'), 'front;dur=1')
-  const fingerprinted = await makeSite(t, files, { fingerprint: true })
-  const { headers } = await fingerprinted.ask('/assets/app.css')
-  t.regex(String(headers['server-timing']), /^publish;dur=\d+\.\d$/)
-  const quiet = await makeSite(t, files, { env: 'test' })
-  t.false('server-timing' in (await quiet.ask('/assets/app.css')).headers)
 })

@@ -187,8 +187,8 @@ export class Builder {
     if (!draft) return undefined
     const { inputs, isSettled } = draft
     const generation = isSettled && areAsBefore(inputs) ? this.#sources.generation : NEVER
-    const { targets = [], published } = entry ?? {}
-    index?.set(path, { source: source.file, generation, inputs, targets, published, draft })
+    const targets = entry?.targets ?? []
+    index?.set(path, { source: source.file, generation, inputs, targets, draft })
     return draft
   }
 

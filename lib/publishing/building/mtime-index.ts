@@ -1,7 +1,6 @@
 // The LRU index of mtimes: for each asset the files it was made from, and the files made from it. A request costs one
 // stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
-import type { Publication } from '../../runtime/app/on-request.ts'
 import { wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { removeFile } from '../../runtime/files/disk.ts'
 import { recheck, type FileObservation, type Observation } from '../sources/observation.ts'
@@ -15,8 +14,6 @@ export interface IndexEntry {
   inputs: readonly Observation[]
   /** The files that this process wrote, the one under the plain name first. */
   targets: readonly FileObservation[]
-  /** It is undefined if an earlier process wrote the target. */
-  published?: Publication | undefined
   /** The draft, to which other assets may refer; it is kept where there are fingerprints. */
   readonly draft?: Draft
   /** True if the next process would make the same from the same inputs. */

@@ -126,16 +126,14 @@ export class PlainNames {
     const stamp = await this.#write(file, plain)
     if (stamp === 'gone') return 'gone'
     const source = asset.source.file
-    const at = performance.now()
     const { inputs, isSettled, isReproducible, compileDuration } = plain
-    const publication = { path, source, duration: at - startedAt, compileDuration }
-    if (published.hasSubscribers) published.publish(publication)
+    const duration = performance.now() - startedAt
+    if (published.hasSubscribers) published.publish({ path, source, duration, compileDuration })
     this.index.set(path, {
       source,
       generation: isSettled && areAsBefore(inputs) ? generation : NEVER,
       inputs,
       targets: [{ path: file, stamp: stampOf(stamp) }],
-      published: { ...publication, at },
       isReproducible
     })
     this.keeper?.saveSoon()

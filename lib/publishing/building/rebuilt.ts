@@ -124,9 +124,8 @@ export class Rebuilt {
     const [plain = ''] = files
     if (!(await wouldBeInPlace(place, plain))) throw outsidePlace(place, plain)
     await commitAll((await writeAsset(this.#settings, built)).replacements)
-    const at = performance.now()
-    const publication = { path, source: source.file, duration: at - startedAt }
-    if (published.hasSubscribers) published.publish(publication)
+    const duration = performance.now() - startedAt
+    if (published.hasSubscribers) published.publish({ path, source: source.file, duration })
     const stats = await Promise.all(files.map(statOf))
     const targets = files.flatMap((path, at) => {
       const stamp = stats[at]
@@ -135,7 +134,7 @@ export class Rebuilt {
     // If one was removed at once, both are written again.
     if (targets.length < files.length) targets.length = 0
     const entry = this.index.peek(path)
-    if (entry) Object.assign(entry, { targets, published: { ...publication, at } })
+    if (entry) entry.targets = targets
   }
 }
 

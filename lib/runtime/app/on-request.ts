@@ -1,5 +1,4 @@
 // Declares what a server that compiles loads from publishing: the one way from the runtime to sources.
-import type { DiagnosticMessages } from '../diagnostics.ts'
 import type { Target } from '../settings/public-directory.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Details, Names } from '../urls/manifest.ts'
@@ -9,8 +8,6 @@ import type { KnownImports, PageDependency } from './extra.ts'
 export interface OnRequest {
   /** Brings a file up to date, and resolves to its target if that saves a stat. @throws AssetError for a broken source */
   publish(app: AppSettings, name: string): Promise<Target | undefined>
-  /** Returns what is known of a plain path that this process has published. */
-  indexed(path: string): { readonly published?: Publication | undefined } | undefined
   /** Returns the names of an app with fingerprints; undefined for one with plain names. */
   names(app: AppSettings): Names | undefined
   /** Pages wait for these: new sources, packages, builds. */
@@ -26,9 +23,6 @@ export interface OnRequest {
   /** Warns, later, of a name that has no source. @param whose the referrer: `a page links to` */
   checkName(app: AppSettings, name: string, whose?: string): void
 }
-
-/** The message about a publication, and its moment by `performance.now()`. */
-export type Publication = DiagnosticMessages['published'] & { readonly at: number }
 
 export interface Chosen {
   readonly name: string

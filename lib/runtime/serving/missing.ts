@@ -1,6 +1,6 @@
 // Responds to requests that have no file, with a page or a status, and adds what development shows.
 import type { Context, Next } from 'koa'
-import { missed, requestLine, served, type DiagnosticMessages } from '../diagnostics.ts'
+import { missed, requestLine, served } from '../diagnostics.ts'
 import { errorCode } from '../files/disk.ts'
 import { canonicalSegments, pageSegments } from '../urls/spelling.ts'
 import { hasOneSpelling, rawPath, isBelow, wantedAt } from './request.ts'
@@ -93,16 +93,6 @@ export function reportErrorPage({ req, response }: Context, { message }: Error):
   if (!served.hasSubscribers) return
   const { status, length: bytes } = response
   served.publish({ ...requestLine(req), status, reason: message, coding: 'identity', bytes })
-}
-
-/** Sets Server-Timing (W3C), with the milliseconds that a request has waited for its asset. Browsers show it. */
-export function setTiming(ctx: Context, published: DiagnosticMessages['published']): void {
-  const { duration, compileDuration: compile } = published
-  const compiled = compile === undefined ? '' : `, compile;dur=${compile.toFixed(1)}`
-  const value = `publish;dur=${duration.toFixed(1)}${compiled}`
-  // A file that is replaced before it is opened is found twice.
-  const isSet = String(ctx.res.getHeader('Server-Timing')).includes(value)
-  if (!isSet) ctx.append('Server-Timing', value)
 }
 
 /**
