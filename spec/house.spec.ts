@@ -15,15 +15,15 @@ type Budgets = Readonly<Record<string, number>>
 
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
 const RUNTIME: Budgets = {
-  ground: 620,
+  ground: 608,
   http: 600,
-  files: 1210,
-  'http-cache': 1390,
+  files: 1205,
+  'http-cache': 1385,
   settings: 1440,
-  urls: 580,
-  serving: 2010,
-  views: 880,
-  app: 1180
+  urls: 568,
+  serving: 1995,
+  views: 860,
+  app: 1190
 }
 const PUBLISHING: Budgets = {
   writing: 485,
@@ -33,7 +33,7 @@ const PUBLISHING: Budgets = {
   rendering: 940,
   building: 1500,
   'error-page': 108,
-  cli: 565
+  cli: 569
 }
 const EXTRA: Budgets = {
   deltas: 690,
@@ -56,9 +56,9 @@ const EXTRA: Budgets = {
 }
 /** The files of lib itself: the two middleware, both together, and the command. */
 const ENTRIES: Budgets = {
-  'koa-assets': 290,
-  'koa-http-cache': 180,
-  index: 60,
+  'koa-assets': 284,
+  'koa-http-cache': 172,
+  index: 54,
   cli: 70
 }
 

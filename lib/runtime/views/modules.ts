@@ -44,25 +44,13 @@ export function importMapHelpers(view: AppView) {
   } as const
 }
 
-function writeMap(
-  { host, assets, urlOf }: AppView,
-  { entry, imports = {}, integrity: isGuarded = true }: ImportMapOptions
-): string {
+function writeMap({ host, assets, urlOf }: AppView, options: ImportMapOptions): string {
+  const { imports = {}, integrity: isGuarded = true } = options
   const named = ([specifier, name]: readonly [string, string]): MapEntry => [
     specifier,
     urlOf(name, { extension: '.js' }).url
   ]
-  const names = entry === undefined ? undefined : [entry].flat()
-  // Names of packages are included, so that they are checked.
-  const entries = names && plainPaths(assets, names)
-  const isKnown = entries?.length === names?.length
-  const inPage = (names && assets.inViews?.()) ?? []
-  const byOptions = inPage.flatMap(key => assets.imports.get(key) ?? [])
-  const more = [
-    ...plainPaths(assets, [...Object.values(imports), ...byOptions]),
-    ...meantBy(assets, inPage)
-  ]
-  const needed = assets.bareImports ? PLAIN : neededBy(assets, { entries, isKnown, more, inPage })
+  const needed = neededBy(assets, options)
   // A specifier that is a path includes the host: a relative import is resolved against the URL of its module.
   const mapped = needed.modules.flatMap(({ path, target, specifiers = [] }) =>
     [path, ...specifiers]
@@ -85,42 +73,36 @@ function writeMap(
   return escapeInScript(JSON.stringify(Object.fromEntries(sortedParts)))
 }
 
-interface Loaded {
-  /** The modules loaded by tags; undefined if the call does not name them, nor those of scripts in the page. */
-  readonly entries: readonly string[] | undefined
-  /** True if these are all. */
-  readonly isKnown: boolean
-  /** By scripts in the page. */
-  readonly more: readonly string[]
-  /** The specifiers that scripts in the page import. */
-  readonly inPage: readonly string[]
-}
-
-interface Needed {
-  readonly modules: readonly Located[]
-  /** The modules whose integrity no tag has. */
-  readonly guarded: readonly Located[]
-  /** @param key a plain path or a bare specifier */
-  readonly isMapped: (key: string) => boolean
-}
-
-/** A browser resolves paths without fingerprints itself, and their integrity is not known. */
-const PLAIN: Needed = { modules: [], guarded: [], isMapped: () => true }
-
 // Modules name each other by their published URLs, and the tags of an entry have the integrity of its static imports.
-function neededBy(assets: AppAssets, { entries, isKnown, more, inPage }: Loaded): Needed {
+function neededBy(assets: AppAssets, { entry, imports = {} }: ImportMapOptions) {
+  const names = entry === undefined ? undefined : [entry].flat()
+  // Names of packages are included, so that they are checked.
+  const entries = names && plainPaths(assets, names)
+  /** The specifiers that scripts in the page import. */
+  const inPage = (names && assets.inViews?.()) ?? []
+  const byOptions = inPage.flatMap(key => assets.imports.get(key) ?? [])
+  const more = [
+    ...plainPaths(assets, [...Object.values(imports), ...byOptions]),
+    ...meantBy(assets, inPage)
+  ]
+  const none: readonly Located[] = []
+  // A browser resolves paths without fingerprints itself, and their integrity is not known.
+  if (assets.bareImports) return { modules: none, guarded: none, isMapped: () => true }
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
   const modules = [...found].filter(isScript)
   const unresolved = new Set(modules.flatMap(each => each.unresolved ?? '*'))
-  if (!isKnown) unresolved.add('*')
+  if (entries?.length !== names?.length) unresolved.add('*')
+  const isOpen = unresolved.has('*')
   // Any module may be loaded without a tag.
-  const roots = unresolved.has('*') ? [] : (entries ?? rootsOf(modules))
+  const roots = isOpen ? [] : (entries ?? rootsOf(modules))
   const tagged = modulesFrom(assets, roots, ({ imports = [] }) => imports)
   const paths = new Set(tagged.map(({ path }) => path))
   return {
     modules,
+    /** No tag has their integrity. */
     guarded: modules.filter(({ path }) => !paths.has(path)),
-    isMapped: key => !entries || unresolved.has('*') || unresolved.has(key) || inPage.includes(key)
+    /** @param key a plain path or a bare specifier */
+    isMapped: (key: string) => !entries || isOpen || unresolved.has(key) || inPage.includes(key)
   }
 }
 
