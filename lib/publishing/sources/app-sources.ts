@@ -1,7 +1,7 @@
 // Finds the source of a name in one app.
 import { join } from 'node:path'
 import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
-import { AssetError, type Warn } from '../../runtime/errors.ts'
+import { ifAssetError, type Warn } from '../../runtime/errors.ts'
 import { isInside, matcherOf } from '../../runtime/files/paths.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
@@ -103,13 +103,9 @@ export class AppSources {
   }
 
   /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
-  async isMeant(specifier: string, importer: string): Promise<boolean> {
-    try {
-      return (await this.named(specifier, importer)) !== undefined
-    } catch (error) {
-      if (!(error instanceof AssetError)) throw error
-      return true
-    }
+  isMeant(specifier: string, importer: string): Promise<boolean> {
+    const name = this.named(specifier, importer).catch(ifAssetError(() => specifier))
+    return name.then(found => found !== undefined)
   }
 
   /** Explains the choice for a name by the paths that each directory has for it, in search order. */

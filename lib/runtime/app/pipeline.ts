@@ -235,11 +235,9 @@ export class Pipeline {
   }
 }
 
-async function failureOf(work: () => Promise<void>): Promise<unknown> {
-  try {
-    await work()
-    return undefined
-  } catch (error) {
-    return error
-  }
+function failureOf(work: () => Promise<void>): Promise<unknown> {
+  return work().then(
+    () => undefined,
+    (error: unknown) => error
+  )
 }

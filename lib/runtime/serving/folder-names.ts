@@ -27,12 +27,13 @@ export async function isSpelled(directory: string, { path: file }: OpenFile, tru
 /** A list of names shows how each is written, which saves the stats of other spellings. */
 async function isListed(path: string, trust: number): Promise<boolean> {
   const name = basename(path)
-  return isComposed(name) && (await namesAround(path, trust))?.has(name) === true
+  return name === composed(name) && (await namesAround(path, trust))?.has(name) === true
 }
 
 /** Neither a descriptor nor realpath(3) need show how a name is written where case is ignored. */
 async function isNameIn(folder: string, name: string): Promise<boolean> {
-  const twin = isComposed(name) ? undefined : await statOf(folder + composed(name))
+  const whole = composed(name)
+  const twin = name === whole ? undefined : await statOf(folder + whole)
   // On macOS the composed name leads to the same file, and is its only spelling in a URL.
   if (twin && (await isSameFileAt(folder + name, twin))) return false
   const lower = name.toLowerCase()
@@ -42,12 +43,7 @@ async function isNameIn(folder: string, name: string): Promise<boolean> {
   // Two files prove that case is told apart here.
   const own = await statOf(folder + name)
   if (own && !isSameInode(own, alike)) return true
-  const names = await namesIn(folder)
-  return names.some(each => composed(each) === composed(name))
-}
-
-function isComposed(name: string): boolean {
-  return name === composed(name)
+  return (await namesIn(folder)).some(each => composed(each) === whole)
 }
 
 /** Lists the names in a folder; none for one that only lets its files be opened. */

@@ -89,8 +89,6 @@ export function isBelow(path: string, urlPath: string): boolean {
   return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }
 
-type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'excludedPrefix'>
-
 /** Lists the mounts that may have the file of a decoded path, or its folder; called once for a request. */
 export function mountsAt(path: string, { mounts }: Settings): Mounts {
   if (mounts.length === 0) return mounts
@@ -98,6 +96,6 @@ export function mountsAt(path: string, { mounts }: Settings): Mounts {
 }
 
 /** Tells whether a mount may have the file of a path, decoded or not: what the apps publish is not the mount's. */
-export function isMounted(path: string, { urlPath, excludedPrefix }: MountPaths): boolean {
+export function isMounted(path: string, { urlPath, excludedPrefix }: Mounts[number]): boolean {
   return isBelow(path, urlPath) && (excludedPrefix === undefined || !isBelow(path, excludedPrefix))
 }

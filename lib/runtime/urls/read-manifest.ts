@@ -63,18 +63,10 @@ function parse(bytes: Buffer, file: string) {
 const LISTS = ['imports', 'dynamicImports', 'unresolved', 'specifiers', 'sources'] as const
 
 function isAsset(line: Partial<Asset>): line is Asset {
-  const { target, source, integrity, size, imageSize, svg } = line
+  const { target, source, integrity, size } = line
   const isNamed = typeof target === 'string' && typeof source === 'string'
   const lists = LISTS.map(name => line[name]).filter(each => each !== undefined)
-  const isSized = !imageSize || [imageSize.width, imageSize.height].every(Number.isFinite)
-  const isWhole = isNamed && Number.isInteger(size) && isSized && (!svg || isSvg(svg))
-  return isWhole && [integrity, ...lists].every(isListOfStrings)
-}
-
-function isSvg(svg: InlineSvg | string) {
-  if (typeof svg === 'string') return true
-  const { attributes, content } = svg
-  return isRecord(attributes) && isListOfStrings([content, ...Object.values(attributes)])
+  return isNamed && Number.isInteger(size) && [integrity, ...lists].every(isListOfStrings)
 }
 
 function isListOfStrings(value: unknown): value is string[] {
