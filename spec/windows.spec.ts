@@ -111,14 +111,3 @@ test('options may have the separators of the system, and the drive in lower case
   t.false(JSON.stringify(manifest).includes('\\'))
   t.notThrows(() => koaAssets({ ...options, env: 'production' }))
 })
-
-test('two sources that differ only in case are named, since Windows has one of them', async t => {
-  const warned: string[] = []
-  const files = { 'css/app.css': 'a{}', 'css/App.css': 'b{}', 'css/other.css': 'c{}' }
-  const root = makeProject(t, placed(files))
-  const { assets } = await precompile({ root }, { warn: message => warned.push(message) })
-  t.true(assets > 0)
-  if (isWindows) t.deepEqual(warned, [])
-  else
-    t.regex(warned.join('\n'), /css\/App\.css and css\/app\.css are one file on Windows and macOS/)
-})

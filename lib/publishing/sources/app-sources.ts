@@ -12,7 +12,6 @@ import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { tailsOf } from '../../runtime/urls/spelling.ts'
 import {
   chosenIn,
-  oneElsewhere,
   placeOf,
   snapshotOf,
   sourceAt,
@@ -207,8 +206,6 @@ export class AppSources {
     const places = this.#searched
     const own = places.map(({ tree, isIncluded, ...place }, from) => {
       const paths = [...tree.files()].filter(isIncluded)
-      const twins = oneElsewhere(place.dir, paths.toSorted())
-      if (twins !== undefined) this.#warn(twins)
       return paths.map(path => sourceAt(place, from, path, compilersFor(this.#app.compilers)))
     })
     const added = this.lists.map(({ files }, at) =>

@@ -1,7 +1,7 @@
 // Makes a snapshot of an app's sources: what is published under which name, and what never is.
 import { join, posix } from 'node:path'
 import { AssetError, printable } from '../../runtime/errors.ts'
-import { composed, folded, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
+import { composed, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
 import type { SourceFile } from '../../runtime/app/extra.ts'
 import type { Compiler } from '../../runtime/settings/options.ts'
 import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/settings/apps.ts'
@@ -192,17 +192,4 @@ function taken({ root }: Settings, app: AppSettings, source: Source, by: AppSett
       : `a folder in the URL of ${what}: rename one of them`
   const message = `${shown(source.file)} cannot be published as ${printable(path)}, ${where}`
   return { path, error: new AssetError('name-unusable', message) }
-}
-
-/** The message about paths in a directory that are one file where case, or how accents are written, does not count. */
-export function oneElsewhere(directory: string, paths: readonly string[]): string | undefined {
-  const known = new Map<string, string>()
-  const twins = paths.flatMap(path => {
-    const [key, other] = [folded(path), known.get(folded(path))]
-    known.set(key, path)
-    return other === undefined ? [] : [`${other} and ${path}`]
-  })
-  if (twins.length === 0) return undefined
-  const are = `are one file on Windows and macOS, so nobody can check this project out there`
-  return `${directory}: ${twins.join(', ')} ${are}; rename one`
 }
