@@ -248,17 +248,10 @@ function editsBetween(a: string, b: string): number {
   return swapped === b ? 1 : edits
 }
 
-// Returns the nearest path: one that differs only in its leading folders, with the longest common tail, then one that is
-// spelled similarly, then the module that the path has as a folder: `npm/tip.js` for `npm/tip/dist/tip.esm.js`.
+/** Prefers a path that differs only in its leading folders, with the longest common tail, to one spelled similarly. */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
-  const isModule = /\.m?js$/.test(path)
   const alike = candidates.filter(each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`))
-  const around = candidates.filter(each => isModule && path.startsWith(each.replace(/\.js$/, '/')))
-  return longest(alike, path.length) ?? nearest(path, candidates) ?? longest(around)
-}
-
-/** The first of the longest; what exceeds `limit` counts for nothing. */
-function longest(texts: readonly string[], limit = Infinity): string | undefined {
-  const lengthOf = (text: string) => Math.min(text.length, limit)
-  return texts.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]
+  const lengthOf = (text: string) => Math.min(text.length, path.length)
+  const [longest] = alike.toSorted((a, b) => lengthOf(b) - lengthOf(a))
+  return longest ?? nearest(path, candidates)
 }

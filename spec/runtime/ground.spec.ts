@@ -45,10 +45,6 @@ test('among paths, those that differ only in their first folders come first, the
   t.is(nearestPath('images/icons/x.svg', paths), 'icons/x.svg')
   t.is(nearestPath('enu.css', paths), 'menu.cs', 'a tail begins at a segment')
   t.is(nearestPath('nowhere.png', paths), undefined)
-  const modules = ['npm/tip.js', 'npm/tip/compat.js', 'npm/tip/dist/tip.css']
-  t.is(nearestPath('npm/tip/dist/tip.module.js', modules), 'npm/tip.js')
-  t.is(nearestPath('npm/tip/compat/dist/compat.module.mjs', modules), 'npm/tip/compat.js')
-  t.is(nearestPath('npm/tip/dist/other.png', modules), undefined)
 })
 
 for (const [what, nameOf] of Object.entries({

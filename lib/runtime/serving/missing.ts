@@ -2,7 +2,7 @@
 import type { Context, Next } from 'koa'
 import { missed, requestLine, served } from '../diagnostics.ts'
 import { errorCode } from '../files/disk.ts'
-import { canonicalSegments, pageSegments } from '../urls/spelling.ts'
+import { canonicalSegments } from '../urls/spelling.ts'
 import { hasOneSpelling, rawPath, isBelow, wantedAt } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
@@ -124,7 +124,7 @@ export function fallbackFor(req: IncomingMessage, settings: Settings) {
 
 /** Returns what a navigation gets in place of a 404: a file, or a page if `wanted` is undefined. @param raw as sent */
 export function fallbackAt(raw: string, settings: Settings) {
-  const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
+  const segments = raw === '/' ? [] : canonicalSegments(raw.replace(/\/$/, ''), true)
   if (!Array.isArray(segments)) return undefined
   const extension = extname(segments.at(-1) ?? '').slice(1)
   if (FILE_EXTENSIONS.has(extension.toLowerCase())) return undefined

@@ -107,10 +107,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const layered = settleLayers(basis, layers)
   const extraSources = settleSources(layered.sources, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
-  if (mustExist && !isDirectory(dir)) {
-    const message = `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
-    throw new AssetError('source-missing', message)
-  }
+  if (mustExist) existingDirectory(`apps.${name}.dir`, root, dir)
   const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
   const written = (given: string) => (isAbsolute(given) ? pathFrom(root, given) : given)
   const dirs = layered.sources.map(each =>
@@ -172,7 +169,7 @@ function settleSources(given: readonly (string | SourceOptions)[], base: string,
 export function existingDirectory(option: string, base: string, given: string): string {
   const path = absolutePath(base, given)
   if (isDirectory(path)) return path
-  const message = `${option} names ${given}, but ${path} is not a directory: create it, or remove it from ${option}`
+  const message = `${option} names ${given}, but ${path} is not a directory: create it, or correct ${option}`
   throw new AssetError('source-missing', message)
 }
 

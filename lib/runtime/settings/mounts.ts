@@ -1,6 +1,5 @@
 // Settles the options of mounts: directories that something else filled, by their URL paths.
 import { join } from 'node:path'
-import { AssetError } from '../errors.ts'
 import { isDirectory, statIfThere } from '../files/at-start.ts'
 import type { Boundary } from '../files/containment.ts'
 import { absolutePath, withDot } from '../files/paths.ts'
@@ -17,7 +16,7 @@ import type {
   KoaAssetsOptions,
   MountOptions
 } from './options.ts'
-import { manifestFile, mayBeServed, PERMIT, UNREADABLE, whyPrivate } from './public-directory.ts'
+import { manifestFile, mayBeServed, requireServable } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
 
@@ -55,7 +54,12 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const { manifest, isServed = true, page }: Changes = added
   const isBuilt = manifest !== undefined
   // The directory need not exist during precompile: it may be made afterwards.
-  if (isServed && !isPrecompile) requireServable(project, urlPath, isBuilt, dir)
+  if (isServed && !isPrecompile) {
+    const what = `the mount ${urlPath || '/'} is ${dir}`
+    // In development, and in tests of a back end, there may be no build.
+    const mayBeMissing = !isBuilt || ['development', 'test'].includes(env)
+    requireServable(project, dir, what, 'mount-unusable', mayBeMissing)
+  }
   const served: Boundary = {
     root,
     dir,
@@ -104,19 +108,6 @@ function publishesInto(project: Surroundings, urlPath: string, dir: string): boo
   // A project without assets of its own may have an unrelated folder of that name, such as that of a build.
   const isPublished = apps.length > 0 && statIfThere(manifestFile(project)) !== undefined
   return isPublished || apps.some(hasSources)
-}
-
-function requireServable(project: Surroundings, path: string, isBuilt: boolean, dir: string): void {
-  // In development, and in tests of a back end, there may be no build.
-  const mayBeMissing = !isBuilt || ['development', 'test'].includes(project.env)
-  const isThere = statIfThere(dir)?.isDirectory() ?? mayBeMissing
-  const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
-  if (reason === undefined) return
-  const served = 'everything in a mount is served: mount a directory of its own'
-  const readable = reason.startsWith(UNREADABLE) ? PERMIT : served
-  const advice = isThere ? readable : 'build it first, or correct the path'
-  const message = `the mount ${path || '/'} is ${dir}, which ${reason}: ${advice}`
-  throw new AssetError('mount-unusable', message)
 }
 
 /** Returns the value for a decoded URL path; undefined: the default applies. */

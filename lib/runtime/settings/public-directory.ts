@@ -1,6 +1,6 @@
 // Resolves files in the public directory, and refuses to serve a directory that contains anything private.
 import { join } from 'node:path'
-import { AssetError } from '../errors.ts'
+import { AssetError, type AssetErrorCode } from '../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../files/at-start.ts'
 import { realpathOf, statOf, type Stamp } from '../files/disk.ts'
 import { isRecord } from '../check-options.ts'
@@ -68,23 +68,25 @@ interface Private extends Pick<CommonSettings, 'root'> {
   readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
 }
 
-/** @throws AssetError for a file, and for a directory that would expose the project itself */
-export function checkPublic(project: Private & Pick<CommonSettings, 'publicDir'>, given: string) {
-  const isFile = statIfThere(project.publicDir)?.isDirectory() === false
-  const reason = whyPrivate(project, project.publicDir)
-  if (!isFile && reason === undefined) return
-  const exposing = reason?.startsWith(UNREADABLE)
-    ? `the option public is ${given}, which ${reason}: ${PERMIT}`
-    : `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
-  const message = isFile
-    ? `public must be a directory, but ${given} is a file: move it, or set public to another path`
-    : exposing
-  throw new AssetError('public-unusable', message)
+/** @param what begins the message: `the mount /static is <directory>` @throws AssetError for what may not be served */
+export function requireServable(
+  project: Private,
+  dir: string,
+  what: string,
+  code: AssetErrorCode,
+  mayBeMissing = true
+): void {
+  const isThere = statIfThere(dir)?.isDirectory() ?? mayBeMissing
+  const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
+  if (reason === undefined) return
+  const served = 'everything in it is served, so it needs a directory of its own'
+  const readable = reason.startsWith(UNREADABLE) ? 'correct its permissions or its owner' : served
+  const advice = isThere ? readable : 'build it first, or correct the path'
+  throw new AssetError(code, `${what}, which ${reason}: ${advice}`)
 }
 
 /** Begins the reason of a directory that cannot be judged. */
-export const UNREADABLE = 'this process may not read'
-export const PERMIT = 'correct its permissions or its owner'
+const UNREADABLE = 'this process may not read'
 
 /** Returns why a directory may not be served; completes "which …". */
 export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {

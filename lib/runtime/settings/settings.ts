@@ -8,7 +8,7 @@ import { existingDirectory, settleApps, settlePath } from './apps.ts'
 import { headersByPath, settleMounts } from './mounts.ts'
 import { INDEX, MEMORY, PROJECT, TOP, type CommonSettings } from './table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
-import { checkPublic } from './public-directory.ts'
+import { requireServable } from './public-directory.ts'
 
 export type { AppSettings } from './apps.ts'
 export type { MountSettings } from './mounts.ts'
@@ -38,7 +38,10 @@ export function settle(
   if (prefix === '') throw optionError('prefix', expected, given)
   const project: CommonSettings = { ...plain, ...situation, root, publicDir, prefix, base }
   const apps = settleApps({ ...project, options })
-  if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
+  if (plain.public !== false) {
+    const what = `the option public is ${plain.public}`
+    requireServable({ root, ...apps }, publicDir, what, 'public-unusable')
+  }
   const place: Boundary = { root, dir: publicDir, symlinks: plain.symlinks }
   return Object.freeze({
     ...project,

@@ -18,7 +18,6 @@ import {
   wholeNumber,
   withDefault,
   type Expectation,
-  type ExpectationOf,
   type SettingsOf
 } from '../check-options.ts'
 import { isDirectives } from '../http/cache-control.ts'
@@ -47,13 +46,6 @@ export const ENVIRONMENTS: readonly string[] = ['development', 'test', 'producti
 const onIn = (...names: readonly string[]) =>
   withDefault(flag, ({ env, isPrecompile }: Situation) => isPrecompile || names.includes(env))
 
-const isTextOrFalse = (value: unknown) => value === false || isText(value)
-
-const sourceMaps: ExpectationOf<boolean | 'hidden'> = {
-  expected: "'hidden', true or false",
-  holds: value => value === 'hidden' || typeof value === 'boolean'
-}
-
 export const LAYERED = {
   compile: onIn('development', 'test'),
   fingerprint: onIn('production'),
@@ -76,7 +68,13 @@ export const LAYERED = {
   missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ env, isPrecompile }: Situation) =>
     isPrecompile || env === 'development' ? 'error' : 'warn'
   ),
-  sourceMaps: withDefault(sourceMaps, 'hidden')
+  sourceMaps: withDefault(
+    {
+      expected: "'hidden', true or false",
+      holds: value => value === 'hidden' || typeof value === 'boolean'
+    },
+    'hidden'
+  )
 } satisfies Record<keyof LayeredOptions, Expectation>
 
 export const MEMORY = {
@@ -183,7 +181,10 @@ export const PROJECT = {
   root: text,
   env: text,
   serve: flag,
-  public: withDefault({ expected: 'a string or false', holds: isTextOrFalse }, 'public'),
+  public: withDefault(
+    { expected: 'a string or false', holds: value => value === false || isText(value) },
+    'public'
+  ),
   prefix: text,
   host: {
     expected: "a scheme and host such as 'https://cdn.example'",

@@ -29,17 +29,15 @@ const REJECTIONS = {
 }
 type Rejection = (typeof REJECTIONS)[keyof typeof REJECTIONS]
 
-/** Returns the decoded segments of a canonical path; undefined for any other path that can be decoded. */
-export function canonicalSegments(raw: string): string[] | typeof MALFORMED | undefined {
-  const parsed = parsePath(raw)
+// Returns the decoded segments of a canonical path; undefined for any other path that can be decoded. Where no file can be,
+// more is a page: `/types/api::article`, `/firms/Acme%20Inc.`.
+export function canonicalSegments(
+  raw: string,
+  isPage = false
+): string[] | typeof MALFORMED | undefined {
+  const parsed = parsePath(raw, isPage)
   if (Array.isArray(parsed)) return parsed
   return parsed === REJECTIONS.malformed ? MALFORMED : undefined
-}
-
-/** Returns the decoded segments of a path at which there is no file: `/types/api::article`, `/firms/Acme%20Inc.`. */
-export function pageSegments(raw: string): string[] | undefined {
-  const parsed = parsePath(raw, true)
-  return Array.isArray(parsed) ? parsed : undefined
 }
 
 /** Tells whether a decoded relative path, such as `reports/may.pdf`, may be the end of a canonical path. */

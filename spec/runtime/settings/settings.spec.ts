@@ -107,15 +107,14 @@ test('sources of the top level, configure and app are joined in that order, each
 
 test('a directory that is needed and cannot be used is an error at start, where it is read', t => {
   const root = makeProject(t, { 'apps/web/app.js': '', 'apps/web/file': '', 'views.ejs': '' })
-  const gone = (path: string) => `${join(root, path)}, which is not a directory: create it`
   const missing = (option: string, given: string, path: string) =>
-    `${option} names ${given}, but ${join(root, path)} is not a directory: create it, or remove it from ${option}`
+    `${option} names ${given}, but ${join(root, path)} is not a directory: create it, or correct ${option}`
   const watching = (path: string) => ({ serve: true, live: { watch: [path] } })
   for (const [message, options] of [
     [missing('sources', 'none', 'apps/web/none'), { sources: ['none'] }],
     [missing('sources', 'file', 'apps/web/file'), { sources: ['file'] }],
     [
-      `apps.web is at ${gone('src/web')}, or set apps.web.dir`,
+      missing('apps.web.dir', join(root, 'src/web'), 'src/web'),
       { apps: { web: { dir: 'src/web' } } }
     ],
     [missing('live.watch', 'views', 'views'), watching('views')],
@@ -127,7 +126,7 @@ test('a directory that is needed and cannot be used is an error at start, where 
   }
   const file = {
     code: 'public-unusable',
-    message: /^public must be a directory, but views\.ejs is/
+    message: /^the option public is views\.ejs, which is not a directory: /
   }
   t.throws(() => settle({ root, public: 'views.ejs' }), { instanceOf: AssetError, ...file })
   t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
@@ -406,7 +405,7 @@ test('a path that is not canonical cannot be that of a mount, and each may be gi
   for (const path of ['/a', '/größe']) refuses([path, `${path}/`], 'each URL path once')
 })
 
-const OTHER = 'everything in a mount is served: mount a directory of its own'
+const OTHER = 'everything in it is served, so it needs a directory of its own'
 
 type Exposed = readonly [dir: string, reason: string, advice?: string]
 
@@ -448,7 +447,7 @@ async function isRefused(t: ExecutionContext, root: string, exposed: readonly Ex
         t.throws(start, { instanceOf: AssetError, code: 'mount-unusable', message })
       }
     if (advice !== OTHER || reason.includes('packages')) continue
-    const exposed = `everything in public is served, but ${dir} ${reason}: set public to a directory of its own, such as public: 'public'`
+    const exposed = `the option public is ${dir}, which ${reason}: ${advice}`
     const expected = { instanceOf: AssetError, code: 'public-unusable', message: exposed }
     const inPublic = { ...options, public: dir, compile: false, fingerprint: false }
     t.throws(() => koaAssets(inPublic), expected)
