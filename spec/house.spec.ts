@@ -38,11 +38,11 @@ const PUBLISHING: Budgets = {
 const EXTRA: Budgets = {
   deltas: 690,
   init: 440,
-  inspector: 850,
+  inspector: 770,
   hot: 745,
   'kept-index': 140,
   live: 1135,
-  media: 590,
+  media: 580,
   modules: 2500,
   names: 580,
   releases: 1380,

@@ -226,6 +226,13 @@ const CASES: Readonly<Record<string, Case>> = {
     const said = await rendered(t, { 'app.css': '' }, had)
     t.true(said.includes(failure), said)
     return `verify: ${said}`
+  },
+  '`/assets/-/weight?entry=app`, opened in development': async (t, had, now) => {
+    const { root, ask } = await makeSite(t, { 'app.js': 'console.log(1)' })
+    const { status, stdout } = await runCommand(root, now.replace('npx koa-fresh-assets ', ''))
+    t.is(status, 0)
+    t.regex(stdout, /^\/assets\/app\.js, estimated from the sources/)
+    return (await ask(had)).text
   }
 }
 

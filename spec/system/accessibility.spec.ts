@@ -103,8 +103,6 @@ test('axe finds nothing on the pages of the inspector, nor on that about an erro
     'asset?path=long.css',
     'asset?path=broken.css',
     'asset?path=none',
-    'weight',
-    'weight?entry=app',
     'mounts',
     'requests'
   ]

@@ -4,6 +4,6 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const inspector: Extra<Pipeline> = {
   name: 'inspector',
-  standsOn: ['media', 'telling'],
+  standsOn: ['telling'],
   pages: async pipeline => (await import('./pages.ts')).inspectorPages(pipeline)
 }

@@ -37,7 +37,7 @@ export function each(name: string, contents: readonly Value[], attributes?: Attr
 
 export const joined = (...values: readonly Value[]) => new Html(written(values))
 
-const PAGES = { Assets: './', Weight: 'weight', Mounts: 'mounts', Requests: 'requests' }
+const PAGES = { Assets: './', Mounts: 'mounts', Requests: 'requests' }
 
 /** @param json is the URL of the same facts as JSON */
 export function layout(title: string, json: string, main: Value): string {
@@ -91,7 +91,6 @@ const SHOWN: Readonly<Record<string, (value: never) => Value>> = {
   state: (state: string) => state && badge(state, state),
   status: (status: number) => badge(status, `s${Math.floor(status / 100)}`),
   bytes,
-  together: bytes,
   sizes: (sizes: Readonly<Record<string, number>>) =>
     Object.entries(sizes).map(([coding, size]) => {
       const text = coding === 'identity' ? bytes(size) : `${coding} ${bytes(size)}`
@@ -185,7 +184,6 @@ td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px soli
 .unpublished, .pending { color: var(--muted) }
 .s3 { color: var(--kept) }
 .broken, .missing, .s5 { color: var(--bad); font-weight: 600 }
-meter { width: 12rem; max-width: 60%; vertical-align: middle }
 dd, dd ul, td ul { margin: 0; padding: 0; list-style: none }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
 .failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }

@@ -1,13 +1,9 @@
-// Lists assets, a page at a time, mounts as they are on disk now, what a page loads, and the latest requests.
-import { publishingIn } from '../../publishing/building/on-request.ts'
+// Lists assets, a page at a time, mounts as they are on disk now, and the latest requests.
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
-import { iconsIn } from '../media/media.ts'
 import type { ListedMount } from '../telling/list.ts'
-import { originOf, weigh } from '../telling/weight.ts'
 import {
   assetLink,
-  bytes,
   each,
   element,
   facts,
@@ -154,66 +150,6 @@ export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[]
   const about = note('Directories that something else fills.')
   const none = mounts.length === 0 && status('There are none.')
   return layout('Mounts', 'mounts?json', [about, none, sections])
-}
-
-export type WeightReport = Awaited<ReturnType<typeof weightOf>>
-
-/** @param asked names with blanks between them; if empty, the main script */
-export async function weightOf({ pipeline, places }: Survey, asked: string) {
-  const own = [...places.values()].filter(({ source }) => source.packageName === undefined)
-  const names = own.map(({ source }) => source.name).filter(name => /\.(?:css|m?js)$/.test(name))
-  const isMain = (name: string) => /^(?:app|application|main|index)\.js$/.test(name)
-  const main = names.find(isMain) ?? names.find(name => name.endsWith('.js'))
-  const given = asked.split(/\s+/).filter(Boolean)
-  const entries = given.length > 0 ? given : [main?.replace(/\.js$/, '') ?? names[0] ?? []].flat()
-  const icons = iconsIn(pipeline.running).map(({ path, size, times }) => ({ path, size, times }))
-  return { asked: entries, weight: await weigh(publishingIn(pipeline), entries), icons }
-}
-
-export function weightPage({ asked, weight, icons }: WeightReport): string {
-  const { entries, files, groups, visits, builtAt } = weight
-  const isKnown = entries.length > 0
-  const text = asked.join(' ')
-  const whole = groups.reduce((sum, { size }) => sum + size, 0)
-  const share = (size: number) => `${((100 * size) / whole).toFixed(1)} %`
-  const packages = groups.map(({ path, size, parts }) => {
-    const sources = parts.map(part => html`<code>${part.path}</code> ${bytes(part.size)}`)
-    const bar = html`<meter max="${whole}" value="${size}"></meter> ${share(size)}`
-    return { package: path, bytes: size, share: bar, sources: folded('made of', sources) }
-  })
-  const loaded = files.map(({ path, size, isLater, isChanged }) => {
-    const when = isLater ? 'by import()' : 'at once'
-    const deploy = builtAt && { lastDeploy: isChanged ? 'changed' : '' }
-    return { path, bytes: size, loaded: when, ...deploy }
-  })
-  const written = icons.map(({ path, size, times }) => {
-    return { path, bytes: size, mostInOnePage: times, together: size * times }
-  })
-  return layout('Weight', `weight?entry=${encodeURIComponent(text)}&json`, [
-    html`<form>
-      <label for="entry"
-        >Scripts and stylesheets: <code>app</code> is both app.js and app.css</label
-      >
-      <input id="entry" name="entry" value="${text}" required />
-      <button>Weigh</button>
-    </form>`,
-    isKnown
-      ? note(
-          `${entries.join(', ')}: ${originOf(weight)}; brotli, without headers, deltas, the page and its images`
-        )
-      : status('No script or stylesheet has such a name.'),
-    table('Visits', isKnown ? visits : []),
-    table('Packages', packages),
-    table('Files, in the order of loading', loaded),
-    written.length > 0 &&
-      note(
-        'Icons that inline() has written since the server started are a part of the HTML, before compression, and in no sum above.'
-      ),
-    table(
-      'Icons in the HTML',
-      written.toSorted((one, other) => other.together - one.together)
-    )
-  ])
 }
 
 export function requestsPage(requests: readonly object[]): string {

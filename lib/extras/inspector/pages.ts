@@ -56,11 +56,6 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       ctx.status = model.asset || model.explanation.isFound ? 200 : 404
       respond(ctx, model, assetPage)
     },
-    async weight(ctx) {
-      await survey.list()
-      const model = await lists.weightOf(survey, queryOf(ctx).get('entry') ?? '')
-      respond(ctx, model, lists.weightPage)
-    },
     async mounts(ctx) {
       respond(ctx, { mounts: await listMounts(settings) }, lists.mountsPage)
     },

@@ -162,29 +162,20 @@ function altOf(name: string): string {
 export interface MediaHelpers
   extends ReturnType<typeof mediaHelpers>, ReturnType<typeof inlineHelpers> {}
 
-/** Makes the helpers of this extra: the same for every page, unless the icons in it are recorded. */
 export function helpersOf(icons?: WrittenIcons, env = 'development'): Helpers {
   return {
-    isPerPage: icons !== undefined,
+    isPerPage: false,
     shared: {},
     of({ urlOf, host, assets }) {
       const why = env === 'production' && !assets.inViews ? withoutNames : notInlined
-      const helpers = { ...mediaHelpers(urlOf), ...inlineHelpers(urlOf, why) }
       const record = icons?.recorder(host, urlOf)
-      if (!record) return () => helpers
-      return page => ({
-        ...helpers,
-        ...inlineHelpers(urlOf, why, (name, html) => record(page, name, html))
-      })
+      const helpers = { ...mediaHelpers(urlOf), ...inlineHelpers(urlOf, why, record) }
+      return () => helpers
     }
   }
 }
 
-function inlineHelpers(
-  urlOf: UrlOf,
-  why = notInlined,
-  wrote?: (name: string, html: string) => void
-) {
+function inlineHelpers(urlOf: UrlOf, why = notInlined, record?: (name: string) => void) {
   return {
     /**
      * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
@@ -200,9 +191,8 @@ function inlineHelpers(
       if (!svg) throw new TypeError(why(name))
       if (typeof svg === 'string') throw new TypeError(`${name}:${svg}`)
       const tag = openTag('svg', svg.attributes, merged(svg.attributes, readAttributes(attributes)))
-      const html = `${tag}${svg.content}</svg>`
-      wrote?.(name, html)
-      return html
+      record?.(name)
+      return `${tag}${svg.content}</svg>`
     }) as OfName<'image', Attributes>
   } as const
 }
@@ -230,10 +220,6 @@ const withoutNames = (name: string) =>
 interface WrittenIcon {
   /** The URL path of its file, without the base. */
   readonly path: string
-  /** The size in bytes of the element that was written last, as a part of the page. */
-  readonly size: number
-  /** The number of them in the page that has the most. */
-  readonly times: number
   /** Reads its file again. @throws AssetError for one that pages may not contain now */
   readonly read: () => InlineSvg | string | undefined
 }
@@ -250,18 +236,10 @@ export class WrittenIcons {
   recorder(host: string, urlOf: UrlOf) {
     const icons = new Map<string, WrittenIcon>()
     this.#apps.push(icons)
-    const pages = new WeakMap<object, Map<string, number>>()
-    return (page: object, given: string, html: string): void => {
+    return (given: string): void => {
       const name = withoutQuery(given)
-      const counts = pages.get(page) ?? new Map<string, number>()
-      const times = (counts.get(name) ?? 0) + 1
-      pages.set(page, counts.set(name, times))
-      icons.set(name, {
-        path: urlOf(name).url.slice(host.length),
-        size: Buffer.byteLength(html),
-        times: Math.max(times, icons.get(name)?.times ?? 0),
-        read: () => detailsOf(urlOf(name)).svg
-      })
+      const path = urlOf(name).url.slice(host.length)
+      icons.set(name, { path, read: () => detailsOf(urlOf(name)).svg })
     }
   }
 }
