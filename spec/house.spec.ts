@@ -38,7 +38,7 @@ const PUBLISHING: Budgets = {
 const EXTRA: Budgets = {
   deltas: 690,
   init: 440,
-  inspector: 770,
+  inspector: 740,
   hot: 745,
   'kept-index': 140,
   live: 1135,

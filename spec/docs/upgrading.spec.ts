@@ -1,7 +1,8 @@
 // docs/upgrading.md: each row is a small project of 2.0. What the last cell of a row quotes is what happens to it, and
 // what the row says to write works.
 import { subscribe } from 'node:diagnostics_channel'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { AssetError, PrecompileError } from '../../lib/runtime/errors.ts'
@@ -227,12 +228,22 @@ const CASES: Readonly<Record<string, Case>> = {
     t.true(said.includes(failure), said)
     return `verify: ${said}`
   },
-  '`/assets/-/weight?entry=app`, opened in development': async (t, had, now) => {
-    const { root, ask } = await makeSite(t, { 'app.js': 'console.log(1)' })
-    const { status, stdout } = await runCommand(root, now.replace('npx koa-fresh-assets ', ''))
-    t.is(status, 0)
-    t.regex(stdout, /^\/assets\/app\.js, estimated from the sources/)
-    return (await ask(had)).text
+  '`/assets/-/weight?entry=app` or `/assets/-/mounts` in development': async (
+    t,
+    _,
+    __,
+    [pages, commands]
+  ) => {
+    const files = { 'app.js': 'console.log(1)', '/docs/a.html': 'a' }
+    const { root, ask } = await makeSite(t, files, { mounts: { '/docs': 'docs' } })
+    const config = "module.exports = { mounts: { '/docs': 'docs' } }"
+    writeFileSync(join(root, 'assets.config.cjs'), config)
+    const expected = [/^\/assets\/app\.js, estimated from the sources/, /^\/docs +docs/m]
+    for (const [at, command] of commands.entries()) {
+      const { stdout } = await runCommand(root, command.replace('npx koa-fresh-assets ', ''))
+      t.regex(stdout, expected[at] ?? /^$/)
+    }
+    return (await Promise.all(pages.map(async path => (await ask(path)).text))).join('\n')
   }
 }
 

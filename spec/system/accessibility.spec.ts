@@ -85,16 +85,11 @@ const FILES: Files = {
   'css/long.css': `a { content: '${LONG}' }`,
   "css/<script>document.title='attacked'<!--.css": 'a {}',
   'js/app.js': "import './none.js'",
-  '/dist/list.json': JSON.stringify({
-    'src/main.tsx': { file: `assets/${'a-long-name-'.repeat(9)}b2.js`, isEntry: true }
-  }),
-  [`/dist/assets/${'a-long-name-'.repeat(9)}b2.js`]: 'main()',
   'img/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"/>'
 }
 
 test('axe finds nothing on the pages of the inspector, nor on that about an error', async t => {
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
-  const site = await makeSite(t, FILES, { mounts })
+  const site = await makeSite(t, FILES)
   await site.ask('/assets/-/')
   for (const path of ['app.css', 'none.css', 'broken.css']) await site.ask(`/assets/${path}`)
   const pages = [
@@ -103,7 +98,6 @@ test('axe finds nothing on the pages of the inspector, nor on that about an erro
     'asset?path=long.css',
     'asset?path=broken.css',
     'asset?path=none',
-    'mounts',
     'requests'
   ]
   const paths = ['/assets/broken.css', ...pages.map(page => `/assets/-/${page}`)]

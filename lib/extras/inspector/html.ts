@@ -37,7 +37,7 @@ export function each(name: string, contents: readonly Value[], attributes?: Attr
 
 export const joined = (...values: readonly Value[]) => new Html(written(values))
 
-const PAGES = { Assets: './', Mounts: 'mounts', Requests: 'requests' }
+const PAGES = { Assets: './', Requests: 'requests' }
 
 /** @param json is the URL of the same facts as JSON */
 export function layout(title: string, json: string, main: Value): string {
@@ -103,9 +103,7 @@ const LABELS: Readonly<Record<string, string>> = {
   dependencies: 'Also made of',
   tails: 'Also found as',
   ambiguous: 'Ambiguous, so not found as',
-  shadowed: 'Hides',
-  entries: 'In the tags of',
-  usedBy: 'Also used by'
+  shadowed: 'Hides'
 }
 
 function labelOf(name: string): string {
@@ -183,7 +181,7 @@ td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px soli
 .outdated, .s4 { color: var(--warn) }
 .unpublished, .pending { color: var(--muted) }
 .s3 { color: var(--kept) }
-.broken, .missing, .s5 { color: var(--bad); font-weight: 600 }
+.broken, .s5 { color: var(--bad); font-weight: 600 }
 dd, dd ul, td ul { margin: 0; padding: 0; list-style: none }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
 .failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }

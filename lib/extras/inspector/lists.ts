@@ -1,12 +1,10 @@
-// Lists assets, a page at a time, mounts as they are on disk now, and the latest requests.
+// Lists assets, a page at a time, and the latest requests.
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
-import type { ListedMount } from '../telling/list.ts'
 import {
   assetLink,
   each,
   element,
-  facts,
   html,
   image,
   joined,
@@ -132,24 +130,6 @@ function cells(asset: AssetRecord) {
 function folded(what: string, items: readonly Html[]): Html | false {
   const summary = element('summary', `${what} ${items.length}`)
   return items.length > 0 && element('details', [summary, list(items)])
-}
-
-export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[] }): string {
-  const sections = mounts.map(({ mount, files, ...about }) => {
-    const all = files.map(file => ({ ...file, state: 'identity' in file.sizes ? '' : 'missing' }))
-    const missing = all.filter(({ state }) => state)
-    const lost = `${missing.length} of ${files.length} files are missing`
-    const rows = [...missing, ...all.filter(({ state }) => !state)]
-    return joined(
-      element('h2', mount),
-      facts(about),
-      missing.length > 0 && element('p', lost, { class: 'problem' }),
-      table(`Files of ${mount}, missing ones first`, rows)
-    )
-  })
-  const about = note('Directories that something else fills.')
-  const none = mounts.length === 0 && status('There are none.')
-  return layout('Mounts', 'mounts?json', [about, none, sections])
 }
 
 export function requestsPage(requests: readonly object[]): string {

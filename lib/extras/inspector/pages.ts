@@ -13,7 +13,7 @@ import { locate, wantedAt } from '../../runtime/serving/request.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import { explain } from '../telling/explain.ts'
-import { listMounts, MAX_BYTES, ownPath } from '../telling/list.ts'
+import { MAX_BYTES, ownPath } from '../telling/list.ts'
 import {
   bytes,
   each,
@@ -55,9 +55,6 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       const model = await reportOn(survey, queryOf(ctx).get('path') ?? '')
       ctx.status = model.asset || model.explanation.isFound ? 200 : 404
       respond(ctx, model, assetPage)
-    },
-    async mounts(ctx) {
-      respond(ctx, { mounts: await listMounts(settings) }, lists.mountsPage)
     },
     requests(ctx) {
       respond(ctx, requests, lists.requestsPage)

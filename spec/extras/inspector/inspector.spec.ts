@@ -120,7 +120,7 @@ test('the last 100 requests have status, reason and bytes, the latest first', as
   t.true((await site.ask('/assets/-/requests')).text.includes('/assets/a.png'))
 })
 
-const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'mounts', 'requests']
+const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'requests']
 
 test('the page says what its JSON says', async t => {
   const site = await makeInspected(t)
