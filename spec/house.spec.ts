@@ -46,7 +46,7 @@ const EXTRA: Budgets = {
   modules: 2500,
   names: 580,
   releases: 1380,
-  restarts: 190,
+  restarts: 183,
   routes: 380,
   styles: 820,
   telling: 950,

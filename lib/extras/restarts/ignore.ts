@@ -1,9 +1,11 @@
-// Makes the lists by which nodemon and pm2 ignore what a server publishes, for `init`.
+// Reads and makes the lists by which nodemon and pm2 ignore what a server publishes.
 import { join } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'
 import { reasonOf } from '../../runtime/errors.ts'
 import { readDirectory, readIfThere } from '../../runtime/files/at-start.ts'
-import { IGNORED, PM2_CONFIG, PM2_IGNORED } from './restarts.ts'
+
+/** The folders that have to be ignored: the server publishes into one, and reads the others when it is asked. */
+export const IGNORED = ['public', 'apps/*/assets']
 
 /** Returns the record in a JSON file of the project; empty if there is none. @throws Error for text that is no JSON */
 export function recordOf(root: string, name: string): Readonly<Record<string, unknown>> {
@@ -22,28 +24,46 @@ export function dependenciesOf(root: string): readonly string[] {
   return Object.keys(Object.assign({}, dependencies, devDependencies))
 }
 
+/** Finds what nodemon reads: a file of its own or, without one, a part of package.json. */
+export function nodemonConfig(root: string) {
+  const isOwn = readIfThere(join(root, 'nodemon.json')) !== undefined
+  const path = isOwn ? 'nodemon.json' : 'package.json'
+  const all = recordOf(root, path)
+  const config = isOwn ? all : all['nodemonConfig']
+  return { path, isOwn, all, config: isRecord(config) ? config : {} }
+}
+
 /** Returns the file in which nodemon finds what it ignores, with what it lacks; undefined where nodemon is not used. */
 export function nodemonIgnoring(root: string) {
-  const hasOwn = readIfThere(join(root, 'nodemon.json')) !== undefined
-  if (!hasOwn && !dependenciesOf(root).includes('nodemon')) return undefined
-  const path = hasOwn ? 'nodemon.json' : 'package.json'
-  const all = recordOf(root, path)
-  const config = hasOwn ? all : all['nodemonConfig']
-  const { ignore = [], ...rest } = isRecord(config) ? config : {}
+  const { path, isOwn, all, config } = nodemonConfig(root)
+  if (!isOwn && !dependenciesOf(root).includes('nodemon')) return undefined
+  const { ignore = [], ...rest } = config
   const list = [ignore].flat().map(String)
   const lines = IGNORED.filter(each => !list.some(known => known.startsWith(each)))
   const next = { ...rest, ignore: [...list, ...lines.map(each => `${each}/`)] }
   const indent = /^\{\r?\n([\t ]+)/.exec(readIfThere(join(root, path))?.toString() ?? '')?.[1] ?? 2
-  const content = JSON.stringify(hasOwn ? next : { ...all, nodemonConfig: next }, null, indent)
+  const content = JSON.stringify(isOwn ? next : { ...all, nodemonConfig: next }, null, indent)
   return { path, lines, content: `${content}\n` }
 }
 
-/** Says what to write for pm2, whose configuration is code; undefined where pm2 is not used. */
+export const pm2Line = `ignore_watch: ${JSON.stringify([...IGNORED, 'node_modules'])}`
+
+/** Finds the files that pm2 reads, which are code, and the texts of those that name what is ignored. */
+export function pm2Config(root: string) {
+  const names = readDirectory(root).map(({ name }) => name)
+  const files = names.filter(name => PM2_FILE.test(name))
+  const texts = files.map(name => readIfThere(join(root, name))?.toString() ?? '')
+  const ignored = texts.filter(text => text.includes('ignore_watch')).join(' ')
+  const place = `the app's entry of ${files[0] ?? 'ecosystem.config.cjs'}`
+  return { isThere: files.length > 0, ignored, place }
+}
+
+const PM2_FILE = /^(?:ecosystem|pm2|process)[\w.-]*\.(?:[cm]?js|json|ya?ml)$/
+
+/** Says what to write for pm2; undefined where pm2 is not used. */
 export function pm2Ignoring(root: string): string | undefined {
-  const file = readDirectory(root).find(({ name }) => PM2_CONFIG.test(name))?.name
-  if (file === undefined && !dependenciesOf(root).includes('pm2')) return undefined
-  if (file !== undefined && readIfThere(join(root, file))?.includes('ignore_watch'))
-    return undefined
-  const place = file ?? 'ecosystem.config.cjs'
-  return `For pm2 with watch, write into the app's entry of ${place}:\n\n  ignore_watch: ${PM2_IGNORED}`
+  const { isThere, ignored, place } = pm2Config(root)
+  const isUsed = isThere || dependenciesOf(root).includes('pm2')
+  if (!isUsed || ignored !== '') return undefined
+  return `For pm2 with watch, write into ${place}:\n\n  ${pm2Line}`
 }

@@ -2,18 +2,11 @@
 // restart it, and the requests of the page would be refused meanwhile.
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { isRecord } from '../../runtime/check-options.ts'
 import { helpAt, type Warn } from '../../runtime/errors.ts'
 import { undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { isInside, pathFrom } from '../../runtime/files/paths.ts'
-import { readDirectory } from '../../runtime/files/at-start.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-
-/** The folders that such a program has to ignore: the server publishes into one, and reads the others when it is asked. */
-export const IGNORED = ['public', 'apps/*/assets']
-
-/** Matches what pm2 reads, other than its command line. */
-export const PM2_CONFIG = /^(?:ecosystem|pm2|process)[\w.-]*\.(?:[cm]?js|json|ya?ml)$/
+import { IGNORED, nodemonConfig, pm2Config, pm2Line } from './ignore.ts'
 
 interface Started {
   /** The directory in which the program was started. */
@@ -29,7 +22,7 @@ export async function warnOfRestarts(settings: Settings, warn: Warn, started?: S
   const { root, publicDir, prefix, apps } = settings
   const published = join(publicDir, prefix)
   const isPublishing = apps.some(app => app.compile)
-  const found = isPublishing ? [await nodemon(at), await pm2(at), watchPath(at)] : []
+  const found = isPublishing ? [nodemon(at), pm2(at), watchPath(at)] : []
   for (const program of found) {
     const { watched = [], ignored = '', name, advice } = program ?? {}
     const isWatched = watched.some(path => isInside(resolve(at.cwd, withoutGlob(path)), published))
@@ -59,37 +52,28 @@ const valuesOf = (command: string, option: string) =>
     ([, value = '']) => value
   )
 
-async function nodemon({ cwd, commands }: Started): Promise<Program | undefined> {
+function nodemon({ cwd, commands }: Started): Program | undefined {
   const command = commands.find(each => /(?:^|[/\\ ])nodemon(?:\.js)?(?: |$)/.test(each))
   if (command === undefined) return undefined
-  const own = await recordIn(resolve(cwd, 'nodemon.json'))
-  const config = own ?? (await recordIn(resolve(cwd, 'package.json')))?.['nodemonConfig']
-  const { watch = [], ignore = [] } = isRecord(config) ? config : {}
+  const { path, isOwn, config } = nodemonConfig(cwd)
+  const { watch = [], ignore = [] } = config
   const watched = [...valuesOf(command, '(?:-w|--watch)'), ...[watch].flat().map(String)]
   const ignored = [...valuesOf(command, '(?:-i|--ignore)'), ...[ignore].flat().map(String)]
-  const list = JSON.stringify(IGNORED.map(each => `${each}/`))
-  const place = own
-    ? `"ignore": ${list} into nodemon.json`
-    : `"nodemonConfig": { "ignore": ${list} } into package.json`
+  const list = `"ignore": ${JSON.stringify(IGNORED.map(each => `${each}/`))}`
   return {
     name: 'nodemon',
     watched: watched.length > 0 ? watched : ['.'],
     ignored: ignored.join(' '),
-    advice: `write ${place}`
+    advice: `write ${isOwn ? list : `"nodemonConfig": { ${list} }`} into ${path}`
   }
 }
 
-export const PM2_IGNORED = JSON.stringify([...IGNORED, 'node_modules'])
-
 /** pm2 gives `watch` to the server if it is true, but no lists: without a file, a restart shows that it restarts anything. */
-async function pm2({ cwd, env }: Started): Promise<Program | undefined> {
+function pm2({ cwd, env }: Started): Program | undefined {
   const { pm_id: id, watch, PM2_JSON_PROCESSING: hasFile, restart_time: times } = env
   if (id === undefined || watch !== 'true' || (!hasFile && times === '0')) return undefined
-  const names = readDirectory(cwd).flatMap(({ name }) => (PM2_CONFIG.test(name) ? [name] : []))
-  const texts = await Promise.all(names.map(name => readFile(resolve(cwd, name), 'utf8')))
-  const advice = `write ignore_watch: ${PM2_IGNORED} into the app's entry of ${names[0] ?? 'ecosystem.config.cjs'}`
-  const ignored = texts.filter(text => text.includes('ignore_watch')).join(' ')
-  return { name: 'pm2', watched: ['.'], ignored, advice }
+  const { ignored, place } = pm2Config(cwd)
+  return { name: 'pm2', watched: ['.'], ignored, advice: `write ${pm2Line} into ${place}` }
 }
 
 function watchPath({ commands, env }: Started): Program | undefined {
@@ -97,17 +81,6 @@ function watchPath({ commands, env }: Started): Program | undefined {
   const watched = commands.flatMap(command => valuesOf(command, '--watch-path'))
   const advice = 'start it with node --watch, which watches what it imports, or watch other folders'
   return { name: 'node --watch-path', watched, advice }
-}
-
-async function recordIn(path: string) {
-  const text = await undefinedIfMissing(readFile(path, 'utf8'))
-  try {
-    const value: unknown = text && JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 const MAX_ABOVE = 6
