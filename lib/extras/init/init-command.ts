@@ -35,19 +35,15 @@ export const init: Command = {
   summary: 'create the files of a new project, or another app in it',
   argument: '[app]',
   about: `Creates apps/web/assets with a stylesheet, a script, an image, a favicon and a
-folder for fonts, unless the project has assets already; assets.config.js, as an
-ES or a CommonJS module as package.json says, or .ts where there is a tsconfig.json
-or typescript among the dependencies; .env.development and .env.test with
-SERVE_STATIC_ASSETS=true, the latter with NODE_ENV=test as well; and adds
-public/assets, public/assets.json and source-maps to .gitignore. Where nodemon is
-among the dependencies, its configuration ignores public and apps/*/assets. A file
-that exists is kept: lines that .gitignore and the .env files lack are added at
-the end. Nothing is written through a symbolic link that leads out of the project.
+folder for fonts, unless the project has assets already; assets.config.js, .ts or
+.mts; .env.development and .env.test; and adds what is published to .gitignore.
+Where nodemon is among the dependencies, its configuration ignores public and
+apps/*/assets. A file that exists is kept, but for lines that are added to it.
+Nothing is written through a symbolic link that leads out of the project.
 After an interruption, run it again for the rest.
 
 With a name, it adds that app to the project: apps/<name>/assets with the same
-files. Beside other apps, its stylesheet and its script have its name, and a file
-whose name another app has is left out. It is an error if there is such an app.`,
+files. Beside other apps, its stylesheet and its script have its name.`,
   options: {
     'dry-run': { description: 'list what would be done, and write nothing' },
     tailwind: { description: 'begin with Tailwind: a compiler of PostCSS, and a stylesheet' }

@@ -15,15 +15,11 @@ export const commands: readonly Command[] = [
     summary: 'write assets.d.ts: a mistyped name of an asset does not compile',
     about: `Writes assets.d.ts to the project root. It holds the names of all assets: those of
 every app, of packages, of bundles by their manifests, and the entries of these.
-The view helpers and preload then take only those, by extension, and editors
-complete them. The file must be among those that tsconfig.json includes.
+The view helpers and preload then take only those, and editors complete them. The
+file must be among those that tsconfig.json includes.
 
-In development a server keeps the file current, if it exists, whenever a source
-appears or goes. Remove it, and every name is accepted again.
-
-Whatever NODE_ENV and --env are, the names are those of production, so the file is
-the same everywhere. Entries of a bundler that has not built yet are not known, so
-all are accepted.`,
+The names are those of production, whatever the environment is. In development a
+server keeps the file current, if it exists.`,
     options: {},
     examples: [['koa-fresh-assets types', 'Before tsc, which then fails for a mistyped name:']],
     async run({ output, loadProject }) {
@@ -42,8 +38,7 @@ export const additions: readonly Addition[] = [
     about: `With --views, it only looks in views, in any language, for literal names in calls
 of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
 bundle has, and prints file and line with the nearest name. A view below an app's
-folder may name that app's assets only. Nothing needs to be precompiled for that.
-Those of the option views are checked with the files.`,
+folder may name that app's assets only.`,
     options: {
       views: {
         value: '[GLOB]',

@@ -33,17 +33,12 @@ export const compress: Command = {
   argument: '<dir>',
   about: `Writes compressed copies (${COPIES}) beside the files of a build, where
 they are smaller; koaAssets and servers such as nginx send them. Each copy is
-decompressed and compared with its original before it gets its name. No
-configuration is needed. What 'precompile' publishes is compressed already.
+decompressed and compared with its original before it gets its name. Run it after
+every build, without a configuration; what 'precompile' publishes is compressed.
 
-Run it after every build. A copy that decompresses to its original is not made
-again; any other is replaced, or removed where compression does not pay.
-Images, archives, dotfiles and symbolic links are left alone, source maps (*.map)
-unless --include names them. So is a copy whose original does not exist, which
-'verify <dir>' reports. Ctrl-C does no harm.
-
-A GLOB is for paths in the directory: 'vendor/**'. Without a slash it is for every
-folder: '*.js'. Both options may be given several times.
+A copy that fits its original stays; any other is replaced, or removed where
+compression does not pay. A GLOB is for paths in the directory: 'vendor/**'.
+Without a slash it is for every folder: '*.js'.
 
 With --against it also writes deltas (.dcz) from the files of an earlier build to
 those of the same name with another hash, on Node 22.19, 24.6 or newer.`,
@@ -77,15 +72,11 @@ export const keep: Command = {
   about: `Copies the files with hashed names that a bundler's new build lacks from
 its earlier build, so that a page that is open during a deploy finds the chunks that
 it has yet to load. Then it compresses the new build like 'compress', with deltas
-(.dcz) from the old one. Run it after every build, before it is served.
+from the old one. Run it after every build, before it is served.
 
-What was kept, and when, is in .koa-fresh-assets-kept.json of the new build. Mounts
-never serve that, but send the kept files as immutable; the next run takes them
-along, unless their build is neither among the last 3 (--keep) nor was replaced in
-the last 7 days (--age). 'clean <dir>' removes them by the same rule.
-
-No file of the new build is overwritten, but one that was kept and is damaged since.
-A second run changes nothing, and one after Ctrl-C does the rest.`,
+Mounts send the kept files as immutable, and the next run takes them along: those
+of the last 3 builds (--keep), and of builds that were replaced in the last 7 days
+(--age). 'clean <dir>' removes the others. No file of the new build is overwritten.`,
   options: { ...LIMIT_OPTIONS, manifest: MANIFEST, ...GLOB_OPTIONS },
   examples: [
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],

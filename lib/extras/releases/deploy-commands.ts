@@ -19,20 +19,13 @@ export const verify: Command = {
   name: 'verify',
   summary: 'check public and mounts, or the compressed copies in a directory',
   argument: '[dir]',
-  about: `Reads every file that the manifest names and checks that it exists, that
-its size, the digest in its name and its Subresource Integrity are correct, that the
-plain name has the same content, and that the compressed copies decompress to it.
-For each mount it checks that the files that its manifest names exist, and the
-compressed copies. Prints a line for each problem, and writes nothing.
+  about: `Checks that every file that the manifest names is there and intact: its size, the
+digest in its name, its integrity, the plain name, compressed copies and deltas; and
+for each mount the files that its manifest names. Writes nothing.
 
-With a directory, it only checks that, without a configuration: whether each
-compressed copy has an original and decompresses to it; with a bundler's manifest
-also that the files that it names exist, and that those that 'keep' copied, and
-their list, are intact. A .gz without an original is taken for an archive, unless
-a .br or .zst is beside it.
-
-Deltas (.dcz) are checked as well: each has to be intact, and to start from a file
-that exists.
+With a directory, it only checks that, without a configuration: that each copy has
+an original and decompresses to it, that the files of a bundler's manifest exist,
+and that what 'keep' copied is intact.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
@@ -89,19 +82,14 @@ export const clean: Command = {
   name: 'clean',
   summary: 'remove files that earlier deployments left behind',
   argument: '[dir]',
-  about: `Removes old fingerprinted files, their compressed copies, and the deltas (.dcz)
-from and to them. A file is removed when the manifest does not name it, it is not
-among the newest ${KEEP} (--keep) of its name, and no manifest has named it for 7 days
-(--age).
-Its age is counted from its ctime, so a copied file is new, whatever its mtime says.
-A file whose bytes do not match the digest in its name was not written by precompile
-and is kept.
+  about: `Removes old fingerprinted files, with their compressed copies and deltas: those that
+the manifest does not name, that are not among the newest ${KEEP} (--keep) of their name,
+and that no manifest has named for 7 days (--age). Ages are counted from the ctime.
+A file whose bytes do not match the digest in its name is kept. Run it some time
+after a deployment, when no page of the old version is open.
 
-Run it some time after a deployment, when no page of the old version is open.
-
-With a directory, a bundler's build, it removes the files that 'keep' copied
-into it: those of builds that are not among the last ${KEEP} (--keep), and were replaced
-more than 7 days (--age) ago. No configuration is needed for that.`,
+With a directory, a bundler's build, it removes the files that 'keep' copied into
+it, by the same limits for builds, and needs no configuration.`,
   options: {
     ...LIMIT_OPTIONS,
     'dry-run': { description: 'list what would be removed, and remove nothing' },

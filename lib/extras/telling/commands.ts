@@ -21,11 +21,9 @@ const explainCommand: Command = {
   argument: '<url or name>',
   about: `Follows a path from the request to the response: whether it is an asset path,
 which app it belongs to, which directories are searched and what they contain,
-what view helpers emit, and which file is sent with which headers. Use it when an
-asset is missing or unexpected.
-
-The environment is that of NODE_ENV or --env, by default development. Nothing is
-written. The exit status is 1 when the response is not a file.`,
+what view helpers emit, and which file is sent with which headers. The environment
+is by default development. Nothing is written. The exit status is 1 when the
+response is not a file.`,
   options: {},
   examples: [
     ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
@@ -51,15 +49,11 @@ const listCommand: Command = {
   name: 'list',
   summary: 'list every asset, and the files of bundles, with source and size',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
-of the fingerprinted file. The last two come from the manifest and are missing for
-assets that are not precompiled yet.
+of the fingerprinted file, once it is precompiled, and what deltas save.
 
 Then come the mounts, and each file that a bundler's manifest names: its source, its
-size and those of its compressed copies, and the entries whose tags include it; in
-parentheses, those that use it in another way, such as by a dynamic import. A file
-that is missing is listed as such.
-
-Where there are deltas from earlier versions, it says what they save.
+size, those of its compressed copies, and the entries whose tags include it; in
+parentheses, those that use it in another way, such as by a dynamic import.
 
 With --entry, lists what a page loads for a script or a stylesheet instead, by
 package and file, in bytes of brotli: from the last precompile, else estimated from

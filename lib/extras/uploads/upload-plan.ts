@@ -28,8 +28,8 @@ export const uploadPlan: Command = {
   summary: 'list what to upload to a bucket behind a CDN, in which order',
   about: `Prints a line for each file that a CDN, the option host, serves: its key in a
 bucket, its size, and the Content-Type, Content-Encoding and Cache-Control with
-which a server would send it. Files whose bytes never change at their URL come
-first. Fails, and names them, where files are missing or cannot be read.
+which a server would send it, immutable files first. Fails, and names them, where
+files are missing or cannot be read.
 
 With --json, each file has its SHA-256, and the list the name of the release, which
 changes with any file. Uploaded last, that JSON says which files the release needs.`,
