@@ -38,7 +38,7 @@ const PUBLISHING: Budgets = {
 const EXTRA: Budgets = {
   deltas: 675,
   init: 430,
-  inspector: 740,
+  inspector: 715,
   hot: 745,
   'kept-index': 140,
   live: 1135,

@@ -69,10 +69,6 @@ export const link = (href: string, text: string, attributes: Attributes = {}) =>
 
 export const assetLink = (path: string) => link(`asset?path=${encodeURIComponent(path)}`, path)
 
-export function image(path: string, attributes: Attributes): Html {
-  return new Html(openTag('img', { src: `image?path=${encodeURIComponent(path)}`, ...attributes }))
-}
-
 export const bytes = (size: number) => `${size.toLocaleString('en')} B`
 export const note = (text: string) => element('p', text, { class: 'note' })
 export const status = (text: string) => element('p', text, { role: 'status' })
@@ -173,7 +169,7 @@ table, dl, .code { min-width: 0; border: 1px solid var(--line); background: var(
 th, td { padding: .55rem .85rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
 th, dt { overflow-wrap: normal; color: var(--muted) }
 td > span, .size { display: block }
-img { margin-right: .75rem; object-fit: contain; vertical-align: middle; background: repeating-conic-gradient(var(--line) 0 25%, var(--surface) 0 50%) 0 0 / 12px 12px }
+img { object-fit: contain; background: repeating-conic-gradient(var(--line) 0 25%, var(--surface) 0 50%) 0 0 / 12px 12px }
 .picture img { max-width: min(100%, 24rem); max-height: 16rem }
 .size, .state, td > code { white-space: nowrap }
 td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px solid; border-radius: 99px; font-size: .82rem }

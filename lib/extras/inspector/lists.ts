@@ -6,7 +6,6 @@ import {
   each,
   element,
   html,
-  image,
   joined,
   layout,
   link,
@@ -112,7 +111,6 @@ function cells(asset: AssetRecord) {
   if (ambiguous.length > 0) notes.push(`not found as ${ambiguous.join(', ')}, which is ambiguous`)
   return {
     asset: joined(
-      asset.isImage && image(path, { alt: '', loading: 'lazy', width: 40, height: 40 }),
       assetLink(path),
       each('span', notes, { class: 'note' }),
       each('span', asset.problems, { class: 'problem' })

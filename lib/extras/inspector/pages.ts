@@ -8,8 +8,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
 import { streamOf } from '../../runtime/files/open-file.ts'
 import type { ServedFiles } from '../../runtime/serving/files.ts'
-import { respondWithFile } from '../../runtime/serving/respond.ts'
-import { locate, wantedAt } from '../../runtime/serving/request.ts'
+import { wantedAt } from '../../runtime/serving/request.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import { explain } from '../telling/explain.ts'
@@ -20,7 +19,6 @@ import {
   element,
   facts,
   html,
-  image,
   joined,
   layout,
   note,
@@ -30,17 +28,14 @@ import {
   type Value
 } from './html.ts'
 import * as lists from './lists.ts'
-import { isImage, pathInDirectory, recordOf, soon, Survey, type AssetRecord } from './survey.ts'
+import { pathInDirectory, recordOf, soon, Survey, type AssetRecord } from './survey.ts'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-// An SVG has styles of its own, and is a document when it is opened by itself.
-const IMAGE_POLICY =
-  "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 /** Records requests from now on. */
 export function inspectorPages(pipeline: Pipeline): Pages {
-  const { settings, directories } = pipeline
+  const { settings } = pipeline
   const survey = new Survey(pipeline)
   const requests = logRequests(settings)
   return {
@@ -63,18 +58,6 @@ export function inspectorPages(pipeline: Pipeline): Pages {
       protect(ctx)
       ctx.type = 'css'
       ctx.body = STYLE
-    },
-    /** The source of an image is sent, which need not be published. */
-    async image(ctx) {
-      if (survey.places.size === 0) await survey.list()
-      const asked = locate(queryOf(ctx).get('path') ?? '', settings)
-      const place = typeof asked === 'object' ? survey.places.get(asked.path) : undefined
-      if (!place || !isImage(place)) return
-      protect(ctx, IMAGE_POLICY)
-      const files = directories.rootAt(place.source.directory)
-      await respondWithFile(ctx, () =>
-        files.find(wantedAt(`/${pathInDirectory(place.source)}`, settings))
-      )
     }
   }
 }
@@ -92,10 +75,10 @@ function respond<T extends object>(ctx: Context, model: T, page: (model: T) => s
   ctx.body = isJson ? model : page(model)
 }
 
-function protect(ctx: Context, policy = POLICY): void {
+function protect(ctx: Context): void {
   ctx.set({
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': policy,
+    'Content-Security-Policy': POLICY,
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'same-origin'
   })
@@ -227,7 +210,7 @@ function summary({ isImage, failure, problems, ...rest }: AssetRecord): Html {
     excerpt && code('The place of the error', excerpt)
   ]
   return joined(
-    isImage && element('p', image(rest.path, { alt: 'the image itself' }), { class: 'picture' }),
+    isImage && html`<p class="picture"><img src="${rest.url}" alt="the image itself" /></p>`,
     each('p', others, { class: 'problem' }),
     failure && element('section', failed, { class: 'failure', 'aria-label': 'Error' }),
     facts({ ...rest, path: undefined, name: undefined })

@@ -2,7 +2,7 @@
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { setTimeout } from 'node:timers/promises'
 import { findFailures, listAssets } from '../../publishing/building/assets.ts'
-import type { Listed, Source, Sourced } from '../../publishing/sources/snapshot.ts'
+import type { Listed, Source } from '../../publishing/sources/snapshot.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { DIGEST_PATTERN } from '../../runtime/files/digest.ts'
@@ -114,10 +114,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
     tails: tails?.own ?? [],
     ambiguous: tails?.ambiguous ?? [],
-    isImage: isImage(place)
+    isImage: mediaTypeOf(source.name)?.startsWith('image/') ?? false
   }
 }
-
-/** Tells whether the source itself can be shown. */
-export const isImage = ({ source: { name, compiler } }: Sourced) =>
-  !compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
