@@ -50,7 +50,7 @@ export interface MediaHelper extends OfName<'path', MediaAttributes> {
   (attributes: MediaAttributes): string
 }
 
-function mediaHelpers(urlOf: UrlOf) {
+function mediaHelpers(urlOf: UrlOf, why = notInlined, record?: (name: string) => void) {
   return {
     /**
      * Returns an `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file
@@ -95,7 +95,25 @@ function mediaHelpers(urlOf: UrlOf) {
      * // <audio controls="controls" src="/assets/song.mp3"></audio>
      * @throws {TypeError} with neither a name nor `sources`, and with both
      */
-    audio: mediaHelper('audio', urlOf)
+    audio: mediaHelper('audio', urlOf),
+
+    /**
+     * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
+     * `class`, which is added.
+     * @example
+     * inline('icons/cart.svg', { class: 'icon', 'aria-hidden': 'true' })
+     * // <svg viewBox="0 0 16 16" class="icon" aria-hidden="true"><path d="M0 0h16"></path></svg>
+     * @throws {TypeError} for a file that the option `inline` does not name
+     * @throws CompileError in development, for a file that a page may not contain
+     */
+    inline: ((name: string, attributes: Attributes = {}) => {
+      const { svg } = detailsOf(urlOf(name))
+      if (!svg) throw new TypeError(why(name))
+      if (typeof svg === 'string') throw new TypeError(`${name}:${svg}`)
+      const tag = openTag('svg', svg.attributes, merged(svg.attributes, readAttributes(attributes)))
+      record?.(name)
+      return `${tag}${svg.content}</svg>`
+    }) as OfName<'image', Attributes>
   } as const
 }
 
@@ -159,8 +177,7 @@ function altOf(name: string): string {
     .trim()
 }
 
-export interface MediaHelpers
-  extends ReturnType<typeof mediaHelpers>, ReturnType<typeof inlineHelpers> {}
+export interface MediaHelpers extends ReturnType<typeof mediaHelpers> {}
 
 export function helpersOf(icons?: WrittenIcons, env = 'development'): Helpers {
   return {
@@ -168,33 +185,10 @@ export function helpersOf(icons?: WrittenIcons, env = 'development'): Helpers {
     shared: {},
     of({ urlOf, host, assets }) {
       const why = env === 'production' && !assets.inViews ? withoutNames : notInlined
-      const record = icons?.recorder(host, urlOf)
-      const helpers = { ...mediaHelpers(urlOf), ...inlineHelpers(urlOf, why, record) }
+      const helpers = mediaHelpers(urlOf, why, icons?.recorder(host, urlOf))
       return () => helpers
     }
   }
-}
-
-function inlineHelpers(urlOf: UrlOf, why = notInlined, record?: (name: string) => void) {
-  return {
-    /**
-     * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
-     * `class`, which is added.
-     * @example
-     * inline('icons/cart.svg', { class: 'icon', 'aria-hidden': 'true' })
-     * // <svg viewBox="0 0 16 16" class="icon" aria-hidden="true"><path d="M0 0h16"></path></svg>
-     * @throws {TypeError} for a file that the option `inline` does not name
-     * @throws CompileError in development, for a file that a page may not contain
-     */
-    inline: ((name: string, attributes: Attributes = {}) => {
-      const { svg } = detailsOf(urlOf(name))
-      if (!svg) throw new TypeError(why(name))
-      if (typeof svg === 'string') throw new TypeError(`${name}:${svg}`)
-      const tag = openTag('svg', svg.attributes, merged(svg.attributes, readAttributes(attributes)))
-      record?.(name)
-      return `${tag}${svg.content}</svg>`
-    }) as OfName<'image', Attributes>
-  } as const
 }
 
 /** HTML compares the names of attributes case-insensitively, but SVG has some with capitals, such as viewBox. */
