@@ -41,7 +41,7 @@ function unusable(message: string): AssetError {
   return new AssetError('directory-unusable', message)
 }
 
-/** Lists the files that can be requested, sorted. @throws AssetError for a folder that is removed meanwhile */
+/** Lists the files that can be requested, sorted; none without a directory. @throws AssetError for a folder that is removed meanwhile */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
   // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
   const isWanted = (path: string) => Array.isArray(canonicalSegments(`/${encodePath(path)}`))

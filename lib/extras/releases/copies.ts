@@ -74,7 +74,7 @@ async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<
 const KEEP_AGAIN =
   "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
 
-/** Checks the copies and deltas in a directory that may contain anything. @param top is its real path */
+/** Checks the copies and deltas in a directory that may contain anything. */
 export async function checkFiles(
   top: string,
   all: readonly string[],

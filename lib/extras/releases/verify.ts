@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
-import { bytesOf, realpathOf, statOf } from '../../runtime/files/disk.ts'
+import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { faultsOf, listMounts, type ListedFile, type ListedMount } from '../telling/list.ts'
 import { isMounted } from '../../runtime/serving/request.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
@@ -58,17 +58,16 @@ async function verifyMount(mount: MountSettings, listed?: ListedMount, isNeeded 
   return { copies: 0, unread: 0, ...found, files: files.length, problems }
 }
 
-/** Checks the copies and deltas of a directory below a URL path; undefined if there is no directory. */
+/** Checks the copies and deltas of a directory below a URL path; undefined if it has no files. */
 async function verifyBelow(
   dir: string,
   urlPath: string,
   isChecked: (path: string) => boolean,
   encode: typeof encodePath
 ) {
-  const top = await realpathOf(dir)
-  if (top === undefined || !(await statOf(top))?.isDirectory()) return undefined
-  const files = await requestableFiles(top)
-  const found = await checkFiles(top, files, path => isChecked(`${urlPath}/${path}`))
+  const files = await requestableFiles(dir)
+  if (files.length === 0) return undefined
+  const found = await checkFiles(dir, files, path => isChecked(`${urlPath}/${path}`))
   const at = (problem: Problem) => ({ ...problem, path: encode(`${urlPath}/${problem.path}`) })
   return { ...found, problems: found.problems.map(at) }
 }

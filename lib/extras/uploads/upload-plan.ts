@@ -8,7 +8,6 @@ import { inParallel } from '../../runtime/concurrency.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
 import { CODINGS, withoutCodingExtension } from '../../runtime/files/codings.ts'
 import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
-import { realpathOf, statOf } from '../../runtime/files/disk.ts'
 import { withFile } from '../../runtime/files/open-file.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
 import type { Variant } from '../../runtime/serving/variant.ts'
@@ -85,9 +84,7 @@ async function ownPaths(project: Project): Promise<readonly string[]> {
 
 /** URLs of the host lead only to files that a manifest names, and to those that these load. */
 async function pathsIn(mount: MountSettings): Promise<readonly string[]> {
-  const top = mount.manifest === undefined ? undefined : await realpathOf(mount.dir)
-  if (top === undefined || !(await statOf(top))?.isDirectory()) return []
-  const names = new Set(await requestableFiles(top))
+  const names = new Set(mount.manifest === undefined ? [] : await requestableFiles(mount.dir))
   const isExcluded = excluderOf(mount.exclude ?? [])
   return [...names].flatMap(name => {
     const path = `${mount.urlPath}/${name}`
