@@ -12,7 +12,7 @@ import { wantedAt } from '../../runtime/serving/request.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import { explain } from '../telling/explain.ts'
-import { MAX_BYTES, ownPath } from '../telling/list.ts'
+import { ownPath } from '../telling/list.ts'
 import {
   bytes,
   each,
@@ -144,7 +144,6 @@ export async function reportOn(survey: Survey, asked: string) {
       source:
         sourceFiles &&
         (await textAt(sourceFiles, `/${pathInDirectory(place.source)}`, asset?.source)),
-      compiled: seen?.compiled && shownText(seen.compiled),
       published: asset && (await textAt(directories.public, urlPath, asset.target))
     }
   }
@@ -170,6 +169,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': 'the option host is set: pages of another origin load it'
 }
 
+/** The bytes of a text that are shown at most. */
+const MAX_BYTES = 64 * 1024
 /** An inline source map is one line. */
 const LONG_LINE = /^(.{500}).+$/gm
 
@@ -185,7 +186,7 @@ function shownText(content: Buffer, file?: string) {
 
 export function assetPage({ asset, asked, explanation, representations, texts }: AssetReport) {
   const { path, steps, outcome } = explanation
-  const { source, compiled, published } = texts
+  const { source, published } = texts
   const isSame = source && published && source.text === published.text
   return layout(asset?.path ?? asked, `asset?path=${encodeURIComponent(asked)}&json`, [
     asset && summary(asset),
@@ -195,7 +196,6 @@ export function assetPage({ asset, asked, explanation, representations, texts }:
     representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers)),
     html`<div class="texts">
       ${source && section(isSame ? 'Source, published unchanged' : 'Source', source)}
-      ${!isSame && compiled && section('Compiled', compiled)}
       ${!isSame && published && section('Published', published)}
     </div>`
   ])

@@ -151,15 +151,10 @@ type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
 export type Verdict = Pick<Reading, 'reason'> & { readonly state: State }
 
-/** The bytes of a compiled text that are remembered at most. */
-export const MAX_BYTES = 64 * 1024
-
 export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inputs'> {
   readonly problems: readonly string[]
   /** The plain URL paths, decoded, of the assets to which it refers. */
   readonly refersTo: readonly string[]
-  /** The beginning of the compiled text; undefined for a source without a compiler. */
-  readonly compiled?: Buffer | undefined
   /** The digest of the bytes under plain names; undefined for an asset that cannot be published. */
   readonly digest?: string
   /** Says why it cannot be published: `apps/web/assets/app.css.scss:1:4: expected "}".` */
@@ -182,15 +177,13 @@ export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Re
     if (!draft) throw new Error(`${source.file} was removed, or is not a regular file`)
     const { found, errors, warnings } = await renderer.resolveAll(draft)
     const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
-    const { content, inputs, isSettled } = draft
+    const { inputs, isSettled } = draft
     const { digest } = await checksumsOf(renderer.plain(draft, found), [])
-    const isCompiled = source.compiler && content instanceof Buffer
     return {
       source: source.file,
       generation: isSettled ? generation : NEVER,
       inputs,
       refersTo: [...new Set(paths)],
-      compiled: isCompiled ? Buffer.from(content.subarray(0, MAX_BYTES + 1)) : undefined,
       problems: [...warnings, ...errors.map(({ message }) => message)],
       ...(errors[0] ? await failed(errors[0]) : { digest })
     }

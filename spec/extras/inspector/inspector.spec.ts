@@ -225,9 +225,9 @@ test('the page of an asset has the steps of explain, its texts, and a reason for
   t.deepEqual(subjects, ['settings', 'path', 'app', 'sources', 'helpers', 'file'])
   t.is(report.explanation.outcome, '200, its target, which is current')
   t.deepEqual(report.asset?.dependencies, ['apps/web/assets/css/_colors.scss'])
-  const { source, compiled, published } = report.texts
+  const { source, published } = report.texts
   t.true(source?.text.startsWith("@use 'colors'"))
-  for (const each of [compiled, published]) t.true(each?.text.startsWith('a {\n  color: red;'))
+  t.true(published?.text.startsWith('a {\n  color: red;'))
   t.is(source?.file, 'apps/web/assets/css/app.css.scss')
   const { headers } = await site.ask('/assets/app.css')
   const [identity] = report.representations
@@ -238,7 +238,7 @@ test('the page of an asset has the steps of explain, its texts, and a reason for
   }
   await site.ask('/assets/user/menu.css')
   for (const [name, labels] of [
-    ['app.css', ['Source', 'Compiled', 'Published']],
+    ['app.css', ['Source', 'Published']],
     ['user/menu.css', ['Source, published unchanged']],
     ['admin/menu.css', ['Source']]
   ] as const) {
