@@ -14,7 +14,7 @@ import { assetName } from '../../runtime/views/asset-url.ts'
 import { namesInMounts } from '../vite/bundles.ts'
 import { isInlined } from '../media/extra.ts'
 import { notInlined } from '../media/media.ts'
-import { globsOf, HELPERS, inViews, literalNames, type LiteralName } from './views.ts'
+import { globsOf, HELPERS, inViews, literalNames, unmatchedViews } from './views.ts'
 
 /** The fault of a name; its `path` consists of the view's path below the root and the line: `views/a.ejs:7`. */
 interface ViewProblem extends Problem {
@@ -43,10 +43,8 @@ type ViewsReport = Awaited<ReturnType<typeof checkViews>>
 export const HELP = 'production.md#names-in-views'
 
 export async function checkOption(project: Project): Promise<Check> {
-  const globs = globsOf(project)
-  const views = await checkViews(project, globs, true)
-  const doubt = `no view matches ${globs.join(' or ')}, so no name was checked (the option views)`
-  const doubts = views.files === 0 ? [doubt] : []
+  const views = await checkViews(project, globsOf(project), true)
+  const doubts = await unmatchedViews(project)
   return { problems: views.problems, total: totalOf(views), help: HELP, report: { views }, doubts }
 }
 
@@ -67,7 +65,9 @@ async function knownIn(project: Project, isPublished: boolean) {
 
 const silent = () => undefined
 
-function faultOf(named: LiteralName, known: Known): Fault | undefined {
+type Named = ReturnType<typeof literalNames>[number]
+
+function faultOf(named: Named, known: Known): Fault | undefined {
   const { app, helper, name: given, isCertain } = named
   const { apps, entries, sources } = known
   // The pages of every app may have a view that is below none.

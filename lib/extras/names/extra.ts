@@ -2,17 +2,12 @@
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { statIfThere } from '../../runtime/files/at-start.ts'
-import { warnOnce } from '../../runtime/errors.ts'
 import { typesFile } from './options.ts'
 
 export const names: Extra<Pipeline> = {
   name: 'names',
   standsOn: ['media', 'vite'],
   async start(pipeline) {
-    if (pipeline.settings.options.views) {
-      const { unmatchedViews } = await import('./views.ts')
-      for (const message of await unmatchedViews(pipeline.settings)) warnOnce()(message)
-    }
     if (!statIfThere(typesFile(pipeline.settings))) return
     await pipeline.load()
     await (await import('./name-types.ts')).keepNameTypes(pipeline)

@@ -71,7 +71,7 @@ export const HELPERS: Readonly<Record<Naming, string>> = {
   ...{ preload: '', entry: '', entryFiles: '' }
 }
 
-export interface LiteralName {
+interface LiteralName {
   readonly helper: Naming
   readonly name: string
   readonly at: number

@@ -5,7 +5,7 @@ import { test } from '../../support/test.ts'
 import { checkViews } from './check.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { settleForPrecompile, settleProject } from '../../../lib/runtime/app/extras.ts'
-import { checkViews as check } from '../../../lib/extras/names/check.ts'
+import { checkOption, checkViews as check } from '../../../lib/extras/names/check.ts'
 import { literalNames } from '../../../lib/extras/names/views.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, run, makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
@@ -134,13 +134,14 @@ test('views that are no globs are an error at start', t => {
   }
 })
 
-test('in development a glob of the option views that matches no file is reported', async t => {
+test('a glob of the option views that matches no file is reported by what checks names', async t => {
   const root = makeProject(t, { 'views/a.ejs': '', 'apps/web/assets/app.css': '' })
-  const views = ['views/*.ejs', 'view/**/*.ejs']
-  koaAssets({ root, env: 'development', serve: true, views })
-  await until(() => warningsAbout('view/**').length > 0, 'the warning')
+  await run({ root })
+  const { doubts } = await checkOption(
+    settleForPrecompile({ root, views: ['views/*.ejs', 'view/**/*.ejs'] })
+  )
   const message = "views: 'view/**/*.ejs' matches no file of the project: correct or remove it"
-  t.deepEqual(warningsAbout('matches no file'), [`koa-fresh-assets: ${message}`])
+  t.deepEqual(doubts, [message])
 })
 
 test('a name that inline() cannot write is reported, before and after precompile', async t => {

@@ -37,7 +37,7 @@ test('verify --views and precompile tell of a view that names what another app h
 test('an option views that no file matches is told of, not taken for correct', async t => {
   const view = { '/views/a.ejs': "<%- assets.stylesheet('apq') %>" }
   const root = makeShop(t, { 'app.css': 'a{}', ...view, ...configured('views') })
-  const warning = 'warning: no view matches views, so no name was checked (the option views)\n'
+  const warning = "warning: views: 'views' matches no file of the project: correct or remove it\n"
   for (const command of ['precompile', 'verify']) {
     const { status, stderr } = await run(root, command)
     t.deepEqual([status, stderr.endsWith(warning)], [0, true], stderr)
