@@ -36,7 +36,7 @@ const PUBLISHING: Budgets = {
   cli: 569
 }
 const EXTRA: Budgets = {
-  deltas: 675,
+  deltas: 660,
   init: 430,
   inspector: 715,
   hot: 745,
@@ -44,7 +44,7 @@ const EXTRA: Budgets = {
   live: 1135,
   media: 570,
   modules: 2500,
-  names: 560,
+  names: 555,
   releases: 1335,
   restarts: 180,
   routes: 370,

@@ -22,6 +22,7 @@ import type { Sender, Sent } from '../../runtime/serving/file.ts'
 import { withDigest, type Bytes } from '../../runtime/serving/variant.ts'
 import { composed } from '../../runtime/files/paths.ts'
 import { namesIn, type FolderNames } from '../../runtime/serving/folder-names.ts'
+import { groupBy } from './directory.ts'
 import { ifReadable } from '../../runtime/files/refusals.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 
@@ -35,20 +36,20 @@ async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Se
   const { path, around } = at
   if (!isCompressibleType(path)) return undefined
   const ofDeltas = [['Use-As-Dictionary', useAsDictionary(around)]] as const
-  const dictionaries = await dictionariesOf(file, at)
-  const target = dictionaries ? await withDigest(file, at.opened) : file
+  const deltas = await deltasOf(file, at)
+  const target = deltas ? await withDigest(file, at.opened) : file
   const { digest } = target
   // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
-  if (!dictionaries || digest === undefined) return { ofDeltas, vary: ['Accept-Encoding'] }
+  if (!deltas || digest === undefined) return { ofDeltas, vary: ['Accept-Encoding'] }
   const { place, plain } = at
   return {
     ofDeltas,
     vary: ['Accept-Encoding', 'Available-Dictionary'],
     find(headers) {
       const hash = offeredDictionary(headers)
-      const dictionary = hash && digestOfHash(hash)
-      if (!dictionary || !dictionaries.includes(dictionary)) return undefined
-      const extension = deltaExtension(dictionary)
+      if (!hash) return undefined
+      const extension = deltaExtension(digestOfHash(hash))
+      if (!deltas.includes(composed(basename(path)) + extension)) return undefined
       const delta = target.file + extension
       return {
         key: `${extension}\n${digest}`,
@@ -59,32 +60,18 @@ async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Se
   }
 }
 
-/** Returns the digests of the dictionaries for which there are deltas; undefined if there are none to be believed. */
-async function dictionariesOf({ file }: Bytes, { path, plain, names }: SentFrom) {
+/** Returns the names of the deltas beside a file; undefined if there are none to be believed. */
+async function deltasOf({ file }: Bytes, { path, plain, names }: SentFrom) {
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
   if (plain === undefined && !(await canMakeDeltas())) return undefined
   const beside = names ?? new Set((await namesIn(dirname(file))).map(composed))
-  return dictionariesAmong(beside).get(composed(basename(path)))
+  // As long as the names of a folder are known, so are its deltas, by the name of the file that they lead to.
+  const deltas = known.get(beside) ?? groupBy(beside, name => splitDelta(name)?.name)
+  known.set(beside, deltas)
+  return deltas.get(composed(basename(path)))
 }
 
-/** The digests of dictionaries, by the name of the file that the deltas lead to. */
-type Dictionaries = ReadonlyMap<string, readonly string[]>
-
-/** As long as the names of a folder are known, so are the dictionaries. */
-const known = new WeakMap<FolderNames, Dictionaries>()
-
-function dictionariesAmong(names: FolderNames): Dictionaries {
-  const found = known.get(names)
-  if (found) return found
-  const dictionaries = new Map<string, string[]>()
-  for (const each of names) {
-    const { name, digest } = splitDelta(each) ?? {}
-    if (name === undefined || !digest) continue
-    dictionaries.set(name, [...(dictionaries.get(name) ?? []), digest])
-  }
-  known.set(names, dictionaries)
-  return dictionaries
-}
+const known = new WeakMap<FolderNames, ReturnType<typeof groupBy<string>>>()
 
 interface Target extends Pick<SentFrom, 'place' | 'plain'> {
   readonly target: Bytes
