@@ -1,13 +1,11 @@
 // Shows step by step how a URL path is resolved, by asking the code that resolves it. Writes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
-import { posix } from 'node:path'
 import { adviseOn } from '../../publishing/sources/advice.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
-import { nearest, nearestPath } from '../../runtime/check-options.ts'
 import { fallbackAt } from '../../runtime/serving/missing.ts'
 import { isManifest, isOurs, locate, wantedAt, type Wanted } from '../../runtime/serving/request.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
@@ -23,7 +21,6 @@ import { isInlined } from '../media/extra.ts'
 import {
   choiceOf,
   listMounts,
-  listOwn,
   ownPath,
   pathOf,
   verdictOn,
@@ -61,12 +58,9 @@ export async function explain(pipeline: Pipeline, asked: string, known?: Verdict
   const own = wanted.app === publicApp ? undefined : await findSource(pipeline, wanted, known)
   steps.push(...(own?.steps ?? []))
   const { outcome, file, ...found } = await findFile(pipeline, wanted, own)
-  const isAdvised = found.isFound || own?.isAdvised || own?.source || wanted.isFolder
-  const near = isAdvised ? undefined : await ifUsable(nearPath(pipeline, mounts, wanted))
-  const hints = near === undefined ? [] : [`did you mean ${near}?`]
   return {
     path,
-    steps: [...steps, { ...file, details: [...file.details, ...hints] }],
+    steps: [...steps, file],
     outcome: serve ? outcome : `with serving on: ${outcome}`,
     ...found,
     source: own?.source && pathFrom(root, own.source.file),
@@ -164,7 +158,7 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | u
   const steps: Step[] = [{ subject: 'sources', finding, details }, helpers]
   const asset = source && app.compile && { app, source, path: assetPath(app, source.name) }
   const verdict = asset ? (known ?? (await verdictOn(pipeline, asset))) : undefined
-  return { source, sourced: source && name, steps, verdict, isAdvised: advice !== undefined }
+  return { source, sourced: source && name, steps, verdict }
 }
 
 /** Says as well why a page does not get what its helpers name. What was asked for is judged by itself. */
@@ -259,16 +253,4 @@ async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
   return fingerprint && (await digestOfFile(file)) !== fingerprint.digest
     ? `${shown} does not match its fingerprint, and is not served`
     : `${shown} is a symbolic link that may not be followed (option symlinks)`
-}
-
-/** Finds the path that a mistyped one most likely stands for, among all assets and the files of bundles. */
-async function nearPath(pipeline: Pipeline, mounts: readonly ListedMount[], { path }: Wanted) {
-  const { settings, sources } = publishingIn(pipeline)
-  const published = settings.apps.flatMap(app => [...(pipeline.namesOf(app)?.assets ?? [])])
-  const own = await listOwn(settings, sources, new Map(published))
-  const known = [...own, ...mounts.flatMap(({ files }) => files)].map(each => each.path)
-  const asked = encodePath(path)
-  const shortestFirst = known.toSorted((a, b) => a.length - b.length)
-  // Paths that differ in their leading folders only may be more than a few edits apart.
-  return nearest(asked, known) ?? nearestPath(posix.basename(asked), shortestFirst)
 }
