@@ -1,5 +1,5 @@
 // Reads the directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { AssetError } from '../../runtime/errors.ts'
 import { removeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, statOf } from '../../runtime/files/disk.ts'
@@ -8,7 +8,7 @@ import { nowOnDisk, prepareReplacement, touch } from '../../publishing/writing/w
 import { withUnsaved } from '../../publishing/writing/unsaved.ts'
 import { splitDelta, versionKey } from '../deltas/delta-format.ts'
 import type { BuiltDirectory } from '../deltas/directory.ts'
-import { keptListIn, readKept, writtenKept, type KeptFiles } from '../vite/kept-files.ts'
+import { KEPT_LIST, keptListIn, readKept, writtenKept, type KeptFiles } from '../vite/kept-files.ts'
 import { readBundle } from '../vite/manifests/read-bundle.ts'
 
 const USUAL = [
@@ -71,8 +71,7 @@ export async function requireList({ path, files }: BuiltDirectory, build: BuildF
     file => !build.paths.has(file) && !splitDelta(file) && names.has(versionKey(file) ?? '')
   )
   if (earlier === undefined) return
-  const list = basename(keptListIn(path))
-  const message = `${path} contains ${earlier} of an earlier build, and no ${list} that names it`
-  const remedy = `copy that file from where 'keep' has run, or run it with the earlier build again; where it never has run, remove the files of earlier builds, or write {"builds":[]} to ${list}`
+  const message = `${path} contains ${earlier} of an earlier build, and no ${KEPT_LIST} that names it`
+  const remedy = `copy that file from where 'keep' has run, or run it with the earlier build again; where it never has run, remove the files of earlier builds, or write {"builds":[]} to ${KEPT_LIST}`
   throw new AssetError('manifest-missing', `${message}: ${remedy}`)
 }

@@ -1,7 +1,7 @@
 // Checks copies and deltas beside files; in a directory, also what its manifest names and `keep` has brought.
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { AssetError } from '../../runtime/errors.ts'
+import { ifAssetError } from '../../runtime/errors.ts'
 import { digestOfFile } from '../../runtime/files/digest.ts'
 import { CODINGS, compareFile, withoutCodingExtension } from '../../runtime/files/codings.ts'
 import { statOf } from '../../runtime/files/disk.ts'
@@ -11,7 +11,7 @@ import type { Problem } from '../../runtime/app/extra.ts'
 import { faultOfDelta } from '../deltas/write-deltas.ts'
 import { splitDelta, versionKey } from '../deltas/delta-format.ts'
 import { groupBy, openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
-import { keptListIn } from '../vite/kept-files.ts'
+import { KEPT_LIST } from '../vite/kept-files.ts'
 import { findBuild, keptIn, requireList, type BuildFiles } from './build.ts'
 
 export interface CheckedCopies {
@@ -37,7 +37,9 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
   const built = await openDirectory(directory)
   const build = await findBuild(built)
   const missing = build ? await missingIn(built, build) : []
-  const kept = await keptProblems(built, build)
+  const kept = await keptProblems(built, build).catch(
+    ifAssetError(({ message }) => [{ path: KEPT_LIST, message: `cannot be used: ${message}` }])
+  )
   const { problems, ...counts } = await checkFiles(built.path, [...built.files])
   return {
     directory: built.path,
@@ -56,19 +58,14 @@ async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles) {
 }
 
 async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<Problem[]> {
-  try {
-    if (build) await requireList(built, build)
-    const kept = [...(await keptIn(built))].filter(([file]) => !build?.paths.has(file))
-    const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
-      if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
-      const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
-      return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
-    })
-    return found.flat()
-  } catch (error) {
-    if (!(error instanceof AssetError)) throw error
-    return [{ path: basename(keptListIn(built.path)), message: `cannot be used: ${error.message}` }]
-  }
+  if (build) await requireList(built, build)
+  const kept = [...(await keptIn(built))].filter(([file]) => !build?.paths.has(file))
+  const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
+    if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
+    const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
+    return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
+  })
+  return found.flat()
 }
 
 const KEEP_AGAIN =

@@ -9,11 +9,9 @@ import type { VerifyReport } from './verify.ts'
 
 /**
  * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks them, so that
- * pages that are open during a deploy find their chunks; then compresses the new build like `compress`. A dotfile of the
- * new build lists what was kept: mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept`
- * removes them. No file of the new build is overwritten. A run that was interrupted is completed by the next one.
+ * pages that are open during a deploy find their chunks; then compresses the new build like `compress`. Mounts send what
+ * was kept as `immutable`, the next `keep` takes it along, `cleanKept` removes it. No file of the new build is overwritten.
  * @param older is the directory of the build before, absolute or relative to the working directory
- * @param newer is that of the new one
  * @throws TypeError for an invalid argument; AssetError with the code `directory-unusable`, `manifest-missing` or
  *   `manifest-broken` for what is not a build, `publish-failed` or `compress-failed` when a file cannot be written
  * @example
@@ -38,9 +36,8 @@ export function cleanKept(directory: string, options?: CleanKeptOptions): Promis
 
 /**
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller. Each is
- * decompressed and compared with its original before it gets its name. A copy that expands to its original is not made
- * again; one made from other bytes is replaced, or removed where compression does not pay. Source maps, dotfiles and
- * symbolic links are skipped, and so is a copy whose original does not exist.
+ * decompressed and compared with its original before it gets its name; one of other bytes is replaced or removed.
+ * Source maps, dotfiles and symbolic links are skipped.
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for an invalid argument; AssetError with the code `directory-unusable` for a directory that does
  *   not exist, contains a `package.json`, or nothing that can be served; `compress-failed` when a copy cannot be written
@@ -52,9 +49,9 @@ export function compress(directory: string, options?: CompressOptions): Promise<
 }
 
 /**
- * Removes old fingerprinted files with all their representations. A file is removed when it is not in the manifest, is
- * not among the newest `keep` of its name, and was last published, or in the manifest, longer than `age` ago by the
- * clock of its disk. A file whose bytes do not match the digest in its name was not made by `precompile` and is kept.
+ * Removes old fingerprinted files with all their representations: those that are not in the manifest, nor among the
+ * newest `keep` of their name, and were last published, or in the manifest, longer than `age` ago. A file whose bytes do
+ * not match the digest in its name is kept.
  * @param options those of `koaAssets`, with the defaults of `precompile`
  * @throws TypeError for an invalid option; AssetError with the code `manifest-missing` or `manifest-broken`,
  *   `precompile-busy` while a precompile is running, or `publish-failed` when a symbolic link leads out of `public`
@@ -66,9 +63,8 @@ export function clean(options?: KoaAssetsOptions, limits?: CleanOptions): Promis
 }
 
 /**
- * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every fingerprinted file,
- * the bytes of its plain name, the compressed copies of both, and other representations. For each mount it checks that
- * every file that its manifest names exists, and all representations. Writes nothing.
+ * Compares the files in `public` with the manifest, and every representation with its file; for each mount it checks
+ * that every file that its manifest names exists, and all representations. Writes nothing.
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are checked
  * @throws TypeError for an invalid option; AssetError with the code `manifest-missing` or `manifest-broken`
  * @example
@@ -80,10 +76,8 @@ export function verify(options?: KoaAssetsOptions): Promise<VerifyReport> {
 }
 
 /**
- * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and checks
- * other representations. Reports those that are damaged, made from other bytes or without an original, and those that
- * cannot be sent; a `.gz` by itself counts as an archive. If the directory has a build's manifest, as for `keep`, each
- * file that this names must exist. Writes nothing. Dotfiles and symbolic links are skipped.
+ * Compares every representation in a directory with its original; a `.gz` by itself counts as an archive. If there is a
+ * build's manifest, as for `keep`, each file that it names must exist. Writes nothing.
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for anything but a path; AssetError with the code `directory-unusable` for a directory that does
  *   not exist, contains a `package.json`, or nothing that can be served

@@ -16,7 +16,8 @@ export interface KeptFile {
 /** Kept files are known by their paths below the directory. */
 export type KeptFiles = ReadonlyMap<string, KeptFile>
 
-export const keptListIn = (dir: string) => join(dir, '.koa-fresh-assets-kept.json')
+export const KEPT_LIST = '.koa-fresh-assets-kept.json'
+export const keptListIn = (dir: string) => join(dir, KEPT_LIST)
 
 /** @throws AssetError with the code `manifest-broken` for anything but a list */
 export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles {
