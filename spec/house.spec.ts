@@ -36,7 +36,7 @@ const PUBLISHING: Budgets = {
   cli: 569
 }
 const EXTRA: Budgets = {
-  deltas: 660,
+  deltas: 640,
   init: 430,
   inspector: 715,
   hot: 745,
@@ -49,7 +49,7 @@ const EXTRA: Budgets = {
   restarts: 180,
   routes: 370,
   styles: 800,
-  telling: 920,
+  telling: 915,
   uploads: 155,
   vite: 1885,
   warnings: 370

@@ -13,7 +13,7 @@ import { openRoute } from '../support/cached-site.ts'
 import { evaluate } from '../support/examples.ts'
 import { filesBelow, makeFingerprinted, placed } from '../support/fingerprinted.ts'
 import { readManifest, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite, type Files, type SiteOptions } from '../support/site.ts'
+import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from '../support/site.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 
@@ -244,6 +244,16 @@ const CASES: Readonly<Record<string, Case>> = {
       t.regex(stdout, expected[at] ?? /^$/)
     }
     return (await Promise.all(pages.map(async path => (await ask(path)).text))).join('\n')
+  },
+  'the `deltas` of `list --json`': async (t, had, now, [[, list = '']]) => {
+    const root = makeProject(t, placed({ 'app.js': 'console.log(1)' }))
+    await run({ root })
+    writeFiles(root, placed({ 'app.js': 'console.log(2)' }))
+    const json = async (command: string) =>
+      JSON.parse((await runCommand(root, command)).stdout) as Record<string, unknown>
+    t.true(had in (await json(now)))
+    const [asset] = Object.values(await json(list)) as Record<string, unknown>[]
+    return String(asset?.[had])
   }
 }
 

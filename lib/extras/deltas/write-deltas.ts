@@ -14,8 +14,6 @@ import {
   versionKey
 } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
-import { CODINGS } from '../../runtime/files/codings.ts'
-import type { Asset } from '../../runtime/urls/manifest.ts'
 import { statOf, type Stamp } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
@@ -23,7 +21,6 @@ import { once } from '../../runtime/concurrency.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { MAP } from '../../publishing/building/links.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
-import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { sum } from '../../publishing/building/publish.ts'
 import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
@@ -205,19 +202,3 @@ export async function faultOfDelta(file: string, target: string, versions?: read
 
 const NO_EARLIER =
   'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
-
-/** Returns what tells of an asset how much its deltas save; undefined for one without. */
-export async function savingsByDeltas(settings: Settings) {
-  const { deltas } = await listPublished(settings)
-  const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
-  return async ({ target, size }: Pick<Asset, 'target' | 'size'>) => {
-    const path = decodeURIComponent(target)
-    const beside = deltas.get(path)
-    if (!beside) return undefined
-    const file = publicFile(settings, path)
-    const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
-    const insteadOf = Math.min(size, ...copies)
-    const sizes = await Promise.all(beside.map(delta => sizeOf(delta.file)))
-    return savingsOf(sizes.map(stored => ({ size: stored - SEAL_BYTES, insteadOf })))
-  }
-}

@@ -1,16 +1,14 @@
 // The commands `explain` and `list`.
-import { FAILED, OK, formatBytes, savingsText, table } from '../../publishing/cli/command.ts'
+import { FAILED, OK, formatBytes, table } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
 import type { Command, Project } from '../../runtime/app/extra.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
-import { inParallel } from '../../runtime/concurrency.ts'
 import { helpAt, warnOnce } from '../../runtime/errors.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import { holdersOf } from '../../runtime/urls/manifest.ts'
 import { readAssets, REMEDY } from '../../runtime/urls/read-manifest.ts'
-import { savingsByDeltas } from '../deltas/write-deltas.ts'
 import { explain } from './explain.ts'
 import { listMounts, listOwn, type ListedMount } from './list.ts'
 import { originOf, weigh, type Weight } from './weight.ts'
@@ -49,7 +47,7 @@ const listCommand: Command = {
   name: 'list',
   summary: 'list every asset, and the files of bundles, with source and size',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
-of the fingerprinted file, once it is precompiled, and what deltas save.
+of the fingerprinted file, once it is precompiled.
 
 Then come the mounts, and each file that a bundler's manifest names: its source, its
 size, those of its compressed copies, and the entries whose tags include it; in
@@ -97,11 +95,9 @@ export async function listAssets(project: Project) {
   const published = await readAssets(manifestFile(project))
   const holders = holdersOf(published)
   const own = await listOwn(project, await loadSources(project, warnOnce()), published)
-  const savings = await savingsByDeltas(project)
-  return inParallel(own, 16, async ({ path, source, entry }) => {
+  return own.map(({ path, source, entry }) => {
     const { target, size, sources } = entry ?? {}
-    const deltas = entry && (await savings(entry))
-    return { path, source, target, size, sources, partOf: holders.get(path), deltas }
+    return { path, source, target, size, sources, partOf: holders.get(path) }
   })
 }
 
@@ -109,14 +105,12 @@ const sizeText = (size: number | undefined, missing = '-') =>
   size === undefined ? missing : formatBytes(size)
 
 function assetsText(assets: Awaited<ReturnType<typeof listAssets>>): string {
-  const optional = assets.some(({ deltas }) => deltas) ? ['deltas'] : []
-  const rows = assets.map(({ path, source, sources = [], partOf, size, target, deltas }) => {
+  const rows = assets.map(({ path, source, sources = [], partOf, size, target }) => {
     const others = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
     const place = target ?? (partOf === undefined ? '-' : `in ${partOf}`)
-    const saved = optional.map(() => (deltas ? savingsText(deltas) : ''))
-    return [path, source + others, sizeText(size), place, ...saved]
+    return [path, source + others, sizeText(size), place]
   })
-  return table([['asset', 'source', 'size', 'target', ...optional], ...rows], [2])
+  return table([['asset', 'source', 'size', 'target'], ...rows], [2])
 }
 
 function asAssets({ files, ...listed }: ListedMount): object[] {
