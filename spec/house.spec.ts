@@ -45,11 +45,11 @@ const EXTRA: Budgets = {
   media: 570,
   modules: 2500,
   names: 555,
-  releases: 1325,
+  releases: 1300,
   restarts: 180,
   routes: 370,
   styles: 800,
-  telling: 915,
+  telling: 910,
   uploads: 155,
   vite: 1885,
   warnings: 370

@@ -1,10 +1,9 @@
 // Checks what a project serves: its own assets, and the builds in its mounts.
-import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
-import { bytesOf, statOf } from '../../runtime/files/disk.ts'
-import { faultsOf, listMounts, type ListedFile, type ListedMount } from '../telling/list.ts'
+import { statOf } from '../../runtime/files/disk.ts'
+import { faultsOf, listMounts, type ListedMount } from '../telling/list.ts'
 import { isMounted } from '../../runtime/serving/request.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings } from '../../runtime/settings/settings.ts'
@@ -50,12 +49,11 @@ export async function verify(settings: Project): Promise<VerifyReport> {
 /** @param isNeeded false where the front end may be built after the project's own assets */
 async function verifyMount(mount: MountSettings, listed?: ListedMount, isNeeded = false) {
   const { urlPath, dir } = mount
-  const { problem, files = [] } = listed ?? {}
   const found = await verifyBelow(dir, urlPath, path => isMounted(path, mount), encodeAsImported)
-  const isTold = listed && (problem === undefined || found || isNeeded)
-  const problems = isTold ? faultsOf(listed) : []
-  if (found) problems.push(...(await namedWithoutBase(mount, files)), ...found.problems)
-  return { copies: 0, unread: 0, ...found, files: files.length, problems }
+  const isTold = listed && (listed.problem === undefined || found || isNeeded)
+  const { copies = 0, unread = 0, problems = [] } = found ?? {}
+  const faults = isTold ? faultsOf(listed) : []
+  return { copies, unread, files: listed?.files.length ?? 0, problems: [...faults, ...problems] }
 }
 
 /** Checks the copies and deltas of a directory below a URL path; undefined if it has no files. */
@@ -136,27 +134,3 @@ const MISSING = `is missing: copy it again, or ${REMEDY}`
 
 const writtenSince = (target: string) =>
   `differs from ${target}: a development server has written it since, or the manifest is that of another release: ${REMEDY}`
-
-const TEXT = /\.(?:[cm]?js|css)$/
-// An absolute path is written as a string, or in `url()`.
-const ABSOLUTE = /["'`(](\/[^"'`()\s\\?#]+)/g
-
-/** Returns one problem for each file that a bundler wrote for another base, and which names another file by it. */
-async function namedWithoutBase(
-  { base, dir, urlPath }: MountSettings,
-  files: readonly ListedFile[]
-): Promise<Problem[]> {
-  if (base === '') return []
-  const paths = new Set(files.map(({ path }) => path))
-  const texts = files.filter(({ path }) => TEXT.test(path))
-  const problems = await inParallel(texts, CONCURRENCY, async ({ path }) => {
-    const file = join(dir, decodeURIComponent(path).slice(urlPath.length))
-    const text = String((await bytesOf(file)) ?? '')
-    const named = Array.from(text.matchAll(ABSOLUTE), ([, url = '']) => url)
-    const wrong = named.find(url => paths.has(url))
-    if (wrong === undefined) return []
-    const message = `names ${wrong}, which is at ${base}${wrong}: build with that base, as freshAssets({ base: '${base}', … }) does`
-    return [{ path, message }]
-  })
-  return problems.flat()
-}

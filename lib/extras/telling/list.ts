@@ -85,7 +85,6 @@ export async function choiceOf(all: Sources, { app, name: given }: Wanted): Prom
 }
 
 export type ListedMount = Awaited<ReturnType<typeof listMounts>>[number]
-export type ListedFile = ListedMount['files'][number]
 
 export function listMounts({ mounts, root, env }: Settings) {
   return inParallel(mounts, 1, async mount => {

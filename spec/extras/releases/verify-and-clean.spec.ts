@@ -156,28 +156,6 @@ test('verify works before the directory of a mount is there', async t => {
   t.deepEqual((await verify(options)).problems, [])
 })
 
-test('verify reports files of a bundle that were built for another base than that of the site', async t => {
-  const files = ['main-CZTearZk.js', 'lazy-DgfC_S5W.css', 'hero-Cwg7rssR.png', 'more-BVFPTd8P.js']
-  const chunks = files.map(file => [file, { file, isEntry: file.endsWith('.js') }] as const)
-  const root = makeProject(t, {
-    'dist/m.json': JSON.stringify(Object.fromEntries(chunks)),
-    'dist/main-CZTearZk.js': 'a("/static/hero-Cwg7rssR.png?x", "/static/lazy-DgfC_S5W.css")',
-    'dist/lazy-DgfC_S5W.css': 'a{b:url(/static/hero-Cwg7rssR.png)}',
-    'dist/more-BVFPTd8P.js':
-      '"/shop/static/hero-Cwg7rssR.png" + "/static/" + "/static/other.png" + "./hero-Cwg7rssR.png"',
-    'dist/hero-Cwg7rssR.png': ''
-  })
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/m.json' } }
-  const options = { root, apps: false, mounts } as const
-  const message =
-    "names /static/hero-Cwg7rssR.png, which is at /shop/static/hero-Cwg7rssR.png: build with that base, as freshAssets({ base: '/shop', … }) does"
-  t.deepEqual((await verify({ ...options, base: '/shop' })).problems, [
-    { path: '/static/lazy-DgfC_S5W.css', message },
-    { path: '/static/main-CZTearZk.js', message }
-  ])
-  t.deepEqual((await verify(options)).problems, [])
-})
-
 // What clean removes, and what it leaves.
 
 const DAY = 24 * 3600
