@@ -108,7 +108,7 @@ type Facts = Pick<Located, 'integrity' | 'imageSize'>
 
 function sourceOf(
   { urlPath, manifest, host }: MountOfBuild,
-  { isVite, entries, lazy, sources, entriesWith }: Bundle,
+  { isVite, entries, lazy, sources }: Bundle,
   builtAt: number,
   facts?: ReadonlyMap<string, Facts>
 ): EntrySource {
@@ -131,7 +131,6 @@ function sourceOf(
       const kind = entries.has(name) ? 'entry' : 'lazy'
       return load && { kind, load: () => load().map(urlOf) }
     },
-    entriesWith: name => entriesWith?.(name) ?? [],
     file(name) {
       const file = sources.get(name)
       return file === undefined ? undefined : addressOf(file)

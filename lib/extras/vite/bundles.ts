@@ -105,12 +105,11 @@ class Bundles implements Running, MountAssets {
   }
 
   #hint(name: string, mount: string | undefined): string {
-    const sources = this.#sourcesAt(mount)
-    const users = sources.flatMap(source => source.entriesWith?.(name) ?? [])
-    if (users.length > 0) return `it is a part of ${listed(users)}, which the page has to name`
-    const names = sources.flatMap(source => source.names ?? [])
+    const names = this.#sourcesAt(mount).flatMap(source => source.names ?? [])
     const near = nearestPath(name, names.slice(0, MAX_COMPARED))
-    return near === undefined ? `its entries: ${listed(names)}` : didYouMean(name, near)
+    if (near !== undefined) return didYouMean(name, near)
+    const more = names.length > MAX_LISTED ? ', …' : ''
+    return `its entries: ${names.slice(0, MAX_LISTED).join(', ')}${more}`
   }
 
   hasEntry(name: string, mount: string | undefined): boolean {
@@ -183,9 +182,6 @@ function responderOf({ base, mounts }: Project): Running['responderAt'] {
     return async ctx => (await import('./vite-server.ts')).respond(ctx, dev, base)
   }
 }
-
-const listed = (names: readonly string[]) =>
-  names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
 
 /** Finds the bundles of a running process; undefined where no mount can have entries. */
 export function bundlesIn(running: readonly Running[]): Bundles | undefined {

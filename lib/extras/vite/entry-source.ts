@@ -15,7 +15,6 @@ export interface EntrySource {
   readonly sourceNames?: readonly string[]
   /** Its `load` returns what a page loads, in document order. */
   entry(name: string): { kind: Kind; load(): readonly LoadedUrl[] } | undefined
-  entriesWith?(name: string): readonly string[]
   /**
    * Finds a file by the name of its source.
    * @param isChosen is true for a page that names the mount: any name is taken

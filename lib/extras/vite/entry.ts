@@ -154,7 +154,7 @@ function entryHelpers(
      * entry('src/main-legacy.tsx')
      * @throws {TypeError} without a name, for a wrong option, without a mount that has `manifest` or
      * `dev`, and for an entry that several mounts have
-     * @throws {AssetError} for a name that the manifest does not contain, or only as a part of an entry
+     * @throws {AssetError} for a name that is no entry of the manifest
      */
     entry: write,
 

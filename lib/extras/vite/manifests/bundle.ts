@@ -13,8 +13,6 @@ export interface Bundle {
   readonly tagged: ReadonlySet<string>
   /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
-  /** Returns the entries that use a source, or the chunk of that name, as far as the manifest tells. */
-  readonly entriesWith?: (name: string) => readonly string[]
   /** Files by the names of their sources, as far as the manifest gives them. */
   readonly sources: ReadonlyMap<string, string>
   readonly files: ReadonlySet<string>
@@ -54,13 +52,11 @@ interface Loaded {
   /** The stylesheets of every page. */
   readonly common: readonly string[]
   readonly hash: RegExp
-  /** Returns the chunk that contains a source, or has that name. */
-  readonly chunkWith: (name: string) => Chunk | undefined
 }
 
 export function bundleOf(
   chunks: Chunks,
-  { entries, lazy, common, hash, chunkWith }: Loaded,
+  { entries, lazy, common, hash }: Loaded,
   load = (key: string) => loadedWith(chunks, [key], common)
 ): Omit<Bundle, 'sources'> {
   const loads = (keys: ReadonlyMap<string, string>): Loads =>
@@ -80,10 +76,6 @@ export function bundleOf(
     entries: loads(entries),
     lazy: loads(lazy),
     tagged: namedBy(loadedWith(chunks, [...entries.values()], common)),
-    entriesWith(name) {
-      const { file = '' } = chunkWith(name) ?? {}
-      return [...entries.keys()].filter(entry => usedBy(entry).includes(file))
-    },
     usedBy,
     files,
     paths: files,

@@ -20,8 +20,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
     )
   )
   // Modules that are imported dynamically are among them. No format is given: an IIFE runs as a module, not vice versa.
-  const chunkWith = (name: string) => all.find(({ inputs }) => inputs.includes(name))
-  const known = { entries, lazy: new Map(), common: [], hash: HASHES.esbuild, chunkWith }
+  const known = { entries, lazy: new Map(), common: [], hash: HASHES.esbuild }
   return {
     ...bundleOf(outputs, known),
     // A file that a loader copies has one source; a script or stylesheet is an entry's, or belongs to no source.

@@ -33,11 +33,7 @@ export function readVite(manifest: Json) {
   const isSplit = [...chunks.values()].some(({ stylesheets }) => stylesheets.length > 0)
   const style = isSplit || entries.has('style.css') ? undefined : chunks.get('style.css')
   const common = style ? [style.file] : []
-  const shared = [...chunks].flatMap(([key, chunk]) => (isSharedKey(key) ? chunk : []))
-  // A chunk that is shared has no source, but is named after one of its modules.
-  const chunkWith = (name: string) =>
-    chunks.get(name) ?? shared.find(({ stem }) => stem === stemOf(name))
-  const known = { entries, lazy, common, hash: HASHES.vite, chunkWith }
+  const known = { entries, lazy, common, hash: HASHES.vite }
   return {
     ...bundleOf(chunks, known, key => entryOf(chunks, key, common)),
     isVite: true,
@@ -45,12 +41,10 @@ export function readVite(manifest: Json) {
   }
 }
 
-const isSharedKey = (key: string) => key.startsWith('_')
-
 function readChunk(key: string, chunk: Json): Chunk {
   const { file, name, src, imports, css, assets, dynamicImports } = chunk
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
-  const source = typeof src === 'string' && !isSharedKey(key) ? src : ''
+  const source = typeof src === 'string' && !key.startsWith('_') ? src : ''
   // The stylesheet `app.css.scss` has the name `app.css`, and the file `app-<hash>.css`.
   const own = typeof name === 'string' && isCss(String(file)) ? name.replace(/\.css$/, '') : name
   const plain = typeof own === 'string' ? `${own}.` : source
