@@ -238,12 +238,20 @@ const CASES: Readonly<Record<string, Case>> = {
     const { root, ask } = await makeSite(t, files, { mounts: { '/docs': 'docs' } })
     const config = "module.exports = { mounts: { '/docs': 'docs' } }"
     writeFileSync(join(root, 'assets.config.cjs'), config)
-    const expected = [/^\/assets\/app\.js, estimated from the sources/, /^\/docs +docs/m]
+    await run({ root })
+    const expected = [/^\/assets\/app\.js, precompiled at /, /^\/docs +docs/m]
     for (const [at, command] of commands.entries()) {
       const { stdout } = await runCommand(root, command.replace('npx koa-fresh-assets ', ''))
       t.regex(stdout, expected[at] ?? /^$/)
     }
     return (await Promise.all(pages.map(async path => (await ask(path)).text))).join('\n')
+  },
+  '`list --entry app` before a precompile': async (t, had, now) => {
+    const root = makeProject(t, placed({ 'app.js': 'console.log(1)' }))
+    const { stderr } = await runCommand(root, had)
+    t.is((await runCommand(root, now)).status, 0)
+    t.is((await runCommand(root, had)).status, 0)
+    return stderr
   },
   'the `deltas` of `list --json`': async (t, had, now, [[, list = '']]) => {
     const root = makeProject(t, placed({ 'app.js': 'console.log(1)' }))

@@ -11,7 +11,7 @@ import { holdersOf } from '../../runtime/urls/manifest.ts'
 import { readAssets, REMEDY } from '../../runtime/urls/read-manifest.ts'
 import { explain } from './explain.ts'
 import { listMounts, listOwn, type ListedMount } from './list.ts'
-import { originOf, weigh, type Weight } from './weight.ts'
+import { weigh, type Weight } from './weight.ts'
 
 const explainCommand: Command = {
   name: 'explain',
@@ -54,8 +54,7 @@ size, those of its compressed copies, and the entries whose tags include it; in
 parentheses, those that use it in another way, such as by a dynamic import.
 
 With --entry, lists what a page loads for a script or a stylesheet instead, by
-package and file, in bytes of brotli: from the last precompile, else estimated from
-the sources.`,
+package and file, in bytes of brotli, by the last precompile.`,
   options: {
     entry: {
       value: 'NAME',
@@ -70,8 +69,7 @@ the sources.`,
   async run({ output, loadProject, values: { entry } }) {
     const project = await loadProject('deployment')
     if (entry) {
-      const sources = await loadSources(project, warnOnce())
-      const weight = await weigh({ settings: project, sources }, entry)
+      const weight = await weigh(project, entry)
       output.result(weight, weightText(weight))
       return weight.entries.length > 0 ? OK : FAILED
     }
@@ -145,7 +143,7 @@ function mountsText(mounts: readonly ListedMount[]): string[] {
 }
 
 function weightText(weight: Weight): string {
-  const { entries, files, groups, visits } = weight
+  const { entries, builtAt, files, groups, visits } = weight
   if (entries.length === 0) return 'No script or stylesheet has such a name.'
   const visitRows = visits.map(each => [each.visit, `${each.requests}`, formatBytes(each.bytes)])
   const groupRows = groups.map(({ path, size }) => [path, formatBytes(size)])
@@ -154,7 +152,7 @@ function weightText(weight: Weight): string {
     return [path, formatBytes(size), notes.filter(Boolean).join(', ')]
   })
   return [
-    `${entries.join(', ')}, ${originOf(weight)}`,
+    `${entries.join(', ')}, precompiled at ${builtAt.toISOString()}`,
     table([['visit', 'requests', 'br, without the page'], ...visitRows], [1, 2]),
     table([['package', 'br'], ...groupRows], [1]),
     table([['file', 'br', ''], ...fileRows], [1])

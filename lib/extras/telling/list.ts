@@ -40,7 +40,7 @@ export async function listOwn(settings: Settings, sources: Sources, published: A
     // A source map belongs to a source.
     const { file } = (place ?? places.get(path.replace(/\.map$/, '')))?.source ?? {}
     const source = file === undefined ? (entry?.source ?? '') : pathFrom(settings.root, file)
-    return { path, place, source, entry }
+    return { path, source, entry }
   })
 }
 

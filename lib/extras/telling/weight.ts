@@ -1,22 +1,17 @@
-// Weighs what the visitors of a page load for its scripts and stylesheets, by the last precompile, or estimated from
-// the sources. Paths are plain URL paths, encoded; sizes are bytes in brotli, without headers.
-import { promisify } from 'node:util'
-import { brotliCompress, constants } from 'node:zlib'
+// Weighs what the visitors of a page load for its scripts and stylesheets, by the last precompile. Paths are plain URL
+// paths, encoded; sizes are bytes in brotli, without headers.
 import { findReferences, type Reference } from '../../publishing/references/references.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
-import { Renderer } from '../../publishing/rendering/renderer.ts'
 import { lengthsBySource } from '../../publishing/rendering/source-map.ts'
-import type { Publishing } from '../../publishing/building/on-request.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
-import { readContent } from '../../runtime/files/open-file.ts'
 import { hiddenMapFile, manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath, Asset } from '../../runtime/urls/manifest.ts'
-import { readAssets } from '../../runtime/urls/read-manifest.ts'
+import { readNames } from '../../runtime/urls/read-manifest.ts'
 import { groupBy, listPublished } from '../deltas/directory.ts'
-import { listOwn, pathOf } from './list.ts'
+import { pathOf } from './list.ts'
 
 interface Part {
   readonly path: string
@@ -35,38 +30,32 @@ export interface Weighed {
   readonly later: readonly string[]
 }
 
-type Weigh = (path: string) => Promise<Weighed>
-type KnownAssets = ReadonlyMap<string, Awaited<ReturnType<typeof listOwn>>[number]>
-type Loaded = Pick<Publishing, 'settings' | 'sources'>
-
 export type Weight = Awaited<ReturnType<typeof weigh>>
 
-/** @param names are those of scripts and stylesheets; `app` is both `app.js` and `app.css` */
-export async function weigh(pipeline: Loaded, names: readonly string[]) {
-  const { settings, sources } = pipeline
+/**
+ * @param names are those of scripts and stylesheets; `app` is both `app.js` and `app.css`
+ * @throws AssetError without a precompile
+ */
+export async function weigh(settings: Settings, names: readonly string[]) {
   const manifest = manifestFile(settings)
-  const published = await readAssets(manifest)
-  const known = new Map((await listOwn(settings, sources, published)).map(own => [own.path, own]))
+  const { assets } = await readNames(manifest)
   const named = names.flatMap(name => ['', '.css', '.js'].map(end => pathOf(name, settings) + end))
-  const entries = named.filter(path => known.has(path))
-  const isBuilt = entries.every(path => published.has(path))
-  const built = isBuilt ? await statOf(manifest) : undefined
-  const weighed = isBuilt ? await asPublished(settings, published) : asSources(pipeline, known)
-  const files = await reached(entries, weighed)
+  const entries = named.filter(path => assets.has(path))
+  const { mtimeNs: builtAt = 0n } = (await statOf(manifest)) ?? {}
+  const files = await reached(entries, await weigherOf(settings, assets, builtAt))
   const first = files.filter(({ isLater }) => !isLater)
   const visits = [visitOf('first', first), visitOf('second', [])]
   const changed = first.filter(({ isChanged }) => isChanged)
   if (files.some(({ isChanged }) => isChanged !== undefined))
     visits.push(visitOf('after the last deploy', changed))
-  /** The time is that of the last precompile; undefined for an estimate from the sources. */
-  const builtAt = built && new Date(Number(built.mtimeMs))
-  return { entries, builtAt, files, groups: groupsOf(files.flatMap(each => each.parts)), visits }
-}
-
-export function originOf({ builtAt }: Weight): string {
-  return builtAt
-    ? `precompiled at ${builtAt.toISOString()}`
-    : 'estimated from the sources, with packages as built for development'
+  return {
+    entries,
+    /** The time of the last precompile. */
+    builtAt: new Date(Number(builtAt / 1_000_000n)),
+    files,
+    groups: groupsOf(files.flatMap(each => each.parts)),
+    visits
+  }
 }
 
 interface Sized {
@@ -91,7 +80,7 @@ function groupsOf(parts: readonly Part[]) {
   return groups.toSorted(bySize)
 }
 
-async function reached(entries: readonly string[], weighed: Weigh) {
+async function reached(entries: readonly string[], weighed: (path: string) => Promise<Weighed>) {
   type File = Omit<Weighed, 'loads' | 'later'> & { path: string; isLater: boolean }
   const files = new Map<string, File>()
   const [first, later] = [new Set(entries), new Set<string>()]
@@ -123,10 +112,13 @@ function loadedIn(references: readonly Reference[], path: string, text: string) 
 
 const [{ extension: COPY } = { extension: '' }] = CODINGS
 
-async function asPublished(settings: Settings, published: AssetsByPath): Promise<Weigh> {
+async function weigherOf(
+  settings: Settings,
+  published: AssetsByPath,
+  builtAt: bigint
+): Promise<(path: string) => Promise<Weighed>> {
   const plain = new Map(Array.from(published, ([path, { target }]) => [target, path]))
   const { versions } = await listPublished(settings)
-  const builtAt = (await statOf(manifestFile(settings)))?.mtimeNs ?? 0n
   const fileOf = ({ target }: Asset) => publicFile(settings, decodeURIComponent(target))
   // A deploy touches what it replaces, once it has written the manifest's temporary file.
   const replacedIn = async (path: string, { target }: Asset) => {
@@ -155,31 +147,6 @@ async function asPublished(settings: Settings, published: AssetsByPath): Promise
     const whole = all.reduce((sum, [, length]) => sum + length, 0)
     const parts = all.map(([source, length]) => partOf(pathAt(source), (size * length) / whole))
     return { size, parts, loads, later, isChanged: await replacedIn(path, entry) }
-  }
-}
-
-const brotli = promisify(brotliCompress)
-const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
-
-/** Weighs each file as a browser would get it without precompile: compiled, not minified. */
-function asSources({ settings, sources }: Loaded, known: KnownAssets): Weigh {
-  // Production writes no inline source maps.
-  const renderer = new Renderer({ ...settings, env: 'production' }, sources)
-  return async path => {
-    const place = known.get(path)?.place
-    const draft = place && (await renderer.draft(place))
-    if (!draft) return NONE
-    const bytes = await readContent(draft.content)
-    const size = Math.min(bytes.length, (await brotli(bytes, QUICKLY)).length)
-    const { text } = draft
-    const links = { loads: [] as string[], later: [] as string[] }
-    for (const reference of loadedIn(text?.references ?? [], path, String(bytes))) {
-      const to = text && (await renderer.resolve(place, text, reference))
-      if (!to || to === 'elsewhere') continue
-      const loaded = encodePath(to.path)
-      links[reference.kind === 'dynamic-import' ? 'later' : 'loads'].push(loaded)
-    }
-    return { size, parts: [partOf(path, size)], ...links }
   }
 }
 

@@ -25,6 +25,7 @@ test.serial('files of a package, and those that packages share, weigh for a pack
     '/node_modules/two/other.js': "import 'state'\nexport default 'other'",
     ...modulePkg('state', `globalThis.state = '${'seen '.repeat(40)}'`)
   })
+  await run(root, 'precompile')
   const { stdout } = await run(root, 'list --entry app --json')
   const { groups } = JSON.parse(stdout) as Weight
   const names = groups.map(({ path }) => path)
