@@ -1,5 +1,4 @@
-// Builds all assets at once: reads and compiles their sources, and gives references the URLs of the assets they lead
-// to.
+// Builds all assets at once: compiles their sources, and gives references the URLs of the assets they lead to.
 import { inParallel, once } from '../../runtime/concurrency.ts'
 import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
@@ -92,7 +91,7 @@ export class Builder {
     return result
   }
 
-  /** Adds the files of packages to which stylesheets refer. */
+  /** Adds the files of packages to which texts refer. */
   async #addPackages(places: Listed[], drafts: Draft[], failures: Failure[]): Promise<void> {
     const [known, last] = [new Set(places.map(({ path }) => path)), new Set(this.#last?.drafts)]
     let fresh = drafts.filter(each => !last.has(each))

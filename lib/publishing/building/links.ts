@@ -100,26 +100,21 @@ function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: st
   const { app, source, path, text } = node
   const content = finish(node, urls)
   const known = { ...importsOf(node, cycle), sources: node.sources?.map(encodePath) }
+  const sumsOf = (bytes: Content) => checksumsOfBytes(bytes as Uint8Array, app.integrity)
   if (node.map === undefined) {
-    const sums = node.sums ?? checksumsOfBytes(content as Uint8Array, app.integrity)
+    const sums = node.sums ?? sumsOf(content)
     return [builtFrom(node, content, sums, { ...known, ...node.details })]
   }
   const mapBytes = Buffer.from(text ? shiftMap(node.map, text, urls) : node.map)
   if (app.sourceMaps !== true) {
-    const built = builtFrom(
-      node,
-      content,
-      checksumsOfBytes(content as Buffer, app.integrity),
-      known
-    )
+    const built = builtFrom(node, content, sumsOf(content), known)
     return [app.sourceMaps === 'hidden' ? { ...built, hiddenMap: mapBytes } : built]
   }
-  const sumsOfMap = checksumsOfBytes(mapBytes, app.integrity)
-  const map = builtFrom({ app, source, path: path + MAP }, mapBytes, sumsOfMap)
+  const map = builtFrom({ app, source, path: path + MAP }, mapBytes, sumsOf(mapBytes))
   const directive = `# sourceMappingURL=${base}${map.asset.target}`
   const comment = textType(path) === 'css' ? `/*${directive} */\n` : `//${directive}\n`
   const code = Buffer.concat([content as Buffer, Buffer.from(comment)])
-  return [map, builtFrom(node, code, checksumsOfBytes(code, app.integrity), known)]
+  return [map, builtFrom(node, code, sumsOf(code), known)]
 }
 
 /** It is undefined for an asset that is no script, or was not searched for imports. */
@@ -144,10 +139,7 @@ function importsOf(
   return dynamicImports.length > 0 ? { ...known, dynamicImports } : known
 }
 
-/**
- * Groups the nodes of a graph so that every group follows the groups it refers to. Nodes of one cycle
- * share a group (Tarjan's algorithm).
- */
+/** Each group follows those that it refers to; nodes of one cycle share a group (Tarjan's algorithm). */
 function groupsInOrder<T>(nodes: Iterable<T>, edgesOf: (node: T) => readonly T[]): T[][] {
   const groups: T[][] = []
   // A group that is complete has the index Infinity, as no later node leads back to it.

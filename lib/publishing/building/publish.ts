@@ -67,8 +67,7 @@ export async function publishBuild(
     signal?.throwIfAborted()
     const text = Buffer.from(`${JSON.stringify(names, undefined, 2)}\n`)
     manifest.push(await prepareReplacement(file, text, { unsaved }).catch(failed))
-    // Files are on the disk before any name leads to them: after a power loss a page finds the files that the manifest
-    // names.
+    // After a power loss a page finds the files that the manifest names: they are on the disk before it is.
     await save()
     const kept = await touchSuperseded(settings, before, names.assets)
     signal?.throwIfAborted()
@@ -95,11 +94,8 @@ export async function publishBuild(
   }
 }
 
-/**
- * Sets the change time of files that the manifest no longer names: open pages still ask for them, and
- * `clean` counts from there. No one can set a change time to a chosen value.
- * @returns how many of them exist
- */
+// Open pages still ask for files that the manifest no longer names, and `clean` counts from their change time, which nobody
+// can set to a chosen value. Resolves to the number of those that exist.
 async function touchSuperseded(settings: Settings, before: AssetsByPath, now: AssetsByPath) {
   const current = new Set(Array.from(now.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
