@@ -116,7 +116,7 @@ async function listing(settings: Settings, sources: Sources): Promise<string[]> 
   return lists
     .flat()
     .flatMap(({ source, rivals, shadowed }) => [source, ...rivals, ...shadowed])
-    .flatMap(({ name, file, isAsked }) => (isAsked ? [] : [name, file]))
+    .flatMap(({ name, file, asItIs }) => (asItIs === 'asked' ? [] : [name, file]))
 }
 
 /** Every installation changes the stamps of this package, or of a place in which a compiler may be installed. */

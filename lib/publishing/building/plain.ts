@@ -4,11 +4,12 @@ import { published } from '../../runtime/diagnostics.ts'
 import { ifAssetError } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { isMiss, stampOf } from '../../runtime/files/disk.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { hasSameInputs, lookBefore } from '../sources/observation.ts'
 import { rethrowAsPublishError, prepareReplacement } from '../writing/write.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
 import type { IndexKeeper, Project } from '../../runtime/app/extra.ts'
-import type { Draft } from '../rendering/draft.ts'
+import { textType, type Draft } from '../rendering/draft.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile, type Target } from '../../runtime/settings/public-directory.ts'
@@ -28,7 +29,7 @@ export class PlainNames {
   readonly #renderer: Renderer
   /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
   readonly #inTurns = inTurns<Target | undefined>()
-  /** The stylesheets of an app are looked at once a second at most, for what they refer to. */
+  /** The texts of an app are looked at once a second at most, for what they refer to. */
   readonly #looked = new Map<AppSettings, { at: number; work: Promise<void> }>()
 
   constructor(settings: Project, sources: Sources, warn: (message: string) => void) {
@@ -80,7 +81,7 @@ export class PlainNames {
     return undefined
   }
 
-  /** Finds as well a file of a package that stylesheets refer to: another process may have written these. */
+  /** Finds as well a file of a package that texts refer to: another process may have written these. */
   async find(app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
     const found = await sources.find(name)
@@ -88,23 +89,22 @@ export class PlainNames {
     if (found || !mayAsk) return found
     const last = this.#looked.get(app)
     const isRecent = last && Date.now() < last.at + 1000
-    const { work } = isRecent ? last : { work: this.#lookInSheets(app) }
+    const { work } = isRecent ? last : { work: this.#lookInTexts(app) }
     if (!isRecent) this.#looked.set(app, { at: Date.now(), work })
     await work
     return sources.find(name)
   }
 
-  async #lookInSheets(app: AppSettings): Promise<void> {
+  async #lookInTexts(app: AppSettings): Promise<void> {
     const known = new Set<string>()
     let fresh: readonly Sourced[] = await this.#sources.of(app).list()
     while (fresh.length > 0) {
-      const sheets = fresh.filter(({ source }) => /\.css$/i.test(source.name))
-      const packagesIn = async (sheet: Sourced) => {
-        const draft = await this.#renderer.draft(sheet)
+      const packagesIn = async (asset: Sourced) => {
+        const draft = (await mayAsk(asset)) ? await this.#renderer.draft(asset) : undefined
         return draft ? this.#renderer.packagesIn(draft) : []
       }
-      const found = await inParallel(sheets, 16, sheet =>
-        packagesIn(sheet).catch(ifAssetError(() => []))
+      const found = await inParallel(fresh, 16, asset =>
+        packagesIn(asset).catch(ifAssetError(() => []))
       )
       fresh = found.flat().filter(({ path }) => !known.has(path) && known.add(path))
     }
@@ -165,4 +165,11 @@ export class PlainNames {
       throw error
     }
   }
+}
+
+/** Tells by its text whether a script may ask for files of packages: few do, and a compiler takes its time. */
+async function mayAsk({ source: { name, file, asItIs } }: Sourced): Promise<boolean> {
+  if (textType(name) !== 'js' || asItIs !== undefined) return textType(name) !== undefined
+  const read = await readSnapshot(file)
+  return /\bnew\s+URL\b/.test(String(read?.bytes))
 }

@@ -140,7 +140,8 @@ export async function dependencyAmong(
 const FORMS = {
   css: ['*.css'],
   sass: ['*.scss', '_*.scss', '*.sass', '_*.sass', '*.css', '_*.css'],
-  less: ['*.less', '*.css']
+  less: ['*.less', '*.css'],
+  module: []
 }
 
 const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
@@ -182,13 +183,15 @@ export async function sheetOf(path: string, kind: Kind, folders: string[], looke
     const table = isTable ? exports : { '.': exports }
     const exported = (...by: string[]) =>
       targetsIn(table, path.replace(name, '.'), new Set(by)) ?? []
-    const all = exported(kind, 'style', 'default')
+    const conditions = kind === 'module' ? ['browser', 'import'] : ['style']
+    const all = exported(kind, ...conditions, 'default')
     // Sass takes an index by itself.
     const whole = [own, kind === 'sass' && 'index', ...all, style, main, 'index']
     const candidates = [...exported(kind), ...(rest === undefined ? whole : [...all, rest])]
       .filter(each => typeof each === 'string')
       .flatMap(each => ['*', ...FORMS[kind]].map(form => formed(join(directory, each), form)))
-      .filter(each => isInside(directory, each) && !/\.[cm]?[jt]sx?$/.test(each))
+      .filter(each => kind === 'module' || !/\.[cm]?[jt]sx?$/.test(each))
+      .filter(each => isInside(directory, each))
     candidates.forEach(each => looked.add(each))
     return { name, directory, rest, file: await firstFile(candidates) }
   }

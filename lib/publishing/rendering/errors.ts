@@ -53,7 +53,7 @@ export async function referenceErrors(
         ? ((await unpublished(meant, app, files)) ??
           (await inPublic(path, referrer)) ??
           nearReference(meant, listed, files, formFor(app, reference)) ??
-          (isInModule(reference)
+          (isBare(reference)
             ? undefined
             : await packageAdvice(path, source.file, root).catch(noAdvice)))
         : rule

@@ -15,7 +15,7 @@ import { isInModule, replaceReferences, type Reference } from '../references/ref
 import { appAt, assetPath, ownerOf, type AppSettings } from '../../runtime/settings/apps.ts'
 import { isAbsoluteUrl } from '../../runtime/settings/table.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
-import type { Sourced } from '../sources/snapshot.ts'
+import type { Source, Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { draft, finish, textOf, textType, type Draft, type Text } from './draft.ts'
@@ -35,6 +35,11 @@ interface Resolved extends Reported {
   readonly found: readonly (Referenced | undefined)[]
 }
 
+/** Tells whether files of packages are added for a reference, which nothing else publishes. */
+const asks = ({ packageName, asItIs }: Source, { kind }: Reference) =>
+  /^(?:url|string)$/.test(kind) ||
+  (packageName === undefined ? kind === 'new-url' : asItIs !== undefined)
+
 export class Renderer {
   readonly #settings: Project
   readonly #sources: Sources
@@ -44,11 +49,8 @@ export class Renderer {
   constructor(settings: Project, sources: Sources) {
     this.#settings = settings
     this.#sources = sources
-    this.#placeOf = memoized(directory => ({
-      root: directory,
-      dir: directory,
-      symlinks: settings.symlinks
-    }))
+    const { symlinks } = settings
+    this.#placeOf = memoized(dir => ({ root: dir, dir, symlinks }))
   }
 
   /** Returns undefined for a source that is gone, is not a regular file, or is a link out of its directory. */
@@ -136,12 +138,15 @@ export class Renderer {
     return { found: found.map(to => (to === 'elsewhere' ? undefined : to)), errors, warnings }
   }
 
-  /** Returns the files of packages that a stylesheet refers to: looking for them adds them to the sources. */
+  /** Returns the files of packages that a text refers to: looking for them adds them to the sources. */
   async packagesIn(drafted: Draft): Promise<Sourced[]> {
     const { app, source, text } = drafted
-    if (!text || textType(source.name) !== 'css') return []
-    const found = (await this.#resolved(drafted, text)).filter(each => typeof each === 'object')
-    return found.filter(to => to.app === app && to.source.packageName !== undefined)
+    const references = text?.references.filter(each => asks(source, each)) ?? []
+    if (!text || references.length === 0) return []
+    const found = await this.#resolved(drafted, { ...text, references })
+    return found
+      .filter(each => typeof each === 'object')
+      .filter(to => to.app === app && to.source.packageName !== undefined)
   }
 
   /** A stylesheet may refer to a thousand files, and each look opens one. @param errors gets those of single references */
@@ -188,18 +193,21 @@ export class Renderer {
     const beside = await this.#byFile(app, folders, path, isOwn && isInModule(reference))
     if (beside) return { ...beside, isDirect: beside.path === url }
     const direct = await this.#byUrl(url)
-    if (typeof direct === 'object' || isInModule(reference)) return direct
-    const sources = this.#sources.of(app)
-    const listed =
-      direct ?? (await this.#byFile(app, path.startsWith('.') ? [] : sources.nodeModules, path))
-    if (isOwn && typeof listed === 'object' && !listed.source.packageName) return listed
-    // Files of the app come before those of packages, but stylesheets of packages do not mean them.
-    const meant = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
-    const named = direct ?? (isOwn ? await this.#named(app, meant) : undefined)
-    if (typeof named === 'object' || reference.kind === 'source-map') return named ?? listed
+    if (typeof direct === 'object') return direct
+    const known = direct ?? (isInModule(reference) ? undefined : await this.#byName(asset, path))
+    const isOfApp = typeof known === 'object' && known.source.packageName === undefined
+    if (isOfApp || !asks(source, reference)) return known
     // It may have been published before, by which it is found in `public`.
-    const added = await sources.fileFor(path, source, dependencies)
-    return added ? { app, source: added, path: assetPath(app, added.name) } : (named ?? listed)
+    const added = await this.#sources.of(app).fileFor(path, source, dependencies)
+    return added ? { app, source: added, path: assetPath(app, added.name) } : known
+  }
+
+  async #byName({ app, source }: Sourced, path: string): Promise<Resolution> {
+    const folders = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
+    const listed = await this.#byFile(app, folders, path)
+    // Files of the app come before those of packages, but stylesheets of packages do not mean them.
+    if (source.packageName !== undefined || (listed && !listed.source.packageName)) return listed
+    return (await this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))) ?? listed
   }
 
   /** Returns the imports that nothing maps. Packages answer for their own. */

@@ -95,7 +95,7 @@ export class AppSources {
     return firstAnswer(this.lists, each => each.named?.(specifier, importer))
   }
 
-  /** Finds the file of a package that a stylesheet refers to. */
+  /** Finds the file of a package that a text refers to. */
   async fileFor(path: string, from: Source, compiled: readonly string[]) {
     const name = await firstAnswer(this.lists, each => each.fileFor?.(path, from, compiled))
     return this.chosen(name ?? '').source

@@ -196,9 +196,9 @@ export interface SourceList {
   verify(): Promise<void>
   /** Returns the name of the file that a path leads to, through any links. */
   nameAt?(path: string): Promise<string | undefined>
-  /** The requests of stylesheets, for a process that has not rendered them: `verify` tells whether they still hold. */
+  /** The requests of texts, for a process that has not rendered them: `verify` tells whether they still hold. */
   asked?: unknown
-  /** Adds the file that a stylesheet refers to, or what was compiled into it, and returns its name. */
+  /** Adds the file that a text refers to, or what was compiled into it, and returns its name. */
   fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
@@ -219,8 +219,8 @@ export interface SourceFile {
   /** The bare specifiers that resolve to it. */
   readonly specifiers?: readonly string[] | undefined
   readonly packageName?: string | undefined
-  /** True for what is known only because a stylesheet asked for it. */
-  readonly isAsked?: boolean
+  /** Says why a file of a package is published as it is: an option names it, or a text that was rendered asks for it. */
+  readonly asItIs?: 'named' | 'asked'
 }
 
 export interface KnownImports {

@@ -22,9 +22,8 @@ import { isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
-import { AskedFiles } from './asked-files.ts'
 import * as builds from './build-process.ts'
-import { namedFiles } from './files.ts'
+import { AskedFiles, namedFiles } from './package-files.ts'
 import { readPackages, specifiersOf, type Listed } from './read.ts'
 
 /** @throws AssetError where Rolldown is needed and not there */
@@ -34,10 +33,7 @@ export async function packagesOf(project: Project, isBuilt: boolean): Promise<Ma
   if (apps.some(app => namedIn(app).length > 0)) await rolldownVersion(OPTION, root)
   return (app, own) => {
     const isListed = isNamed(app) || (isBuilt && isFree(app))
-    return [
-      ...(isListed ? [new AppPackages(app, project, own)] : []),
-      ...(isFree(app) ? [new AskedFiles(root, app)] : [])
-    ]
+    return [...(isListed ? [new AppPackages(app, project, own)] : []), new AskedFiles(root, app)]
   }
 }
 
@@ -128,7 +124,7 @@ class AppPackages implements SourceList {
     inputs.push(...found.flatMap(each => each.inputs))
     const wanted = await wantedBy(this.#app, this.#project, imports, packages)
     const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, inputs)
-    const named = await namedFiles(this.#app, packages, inputs)
+    const named = await namedFiles(this.#app, packages)
     const all = new Map([...named, ...listed.files].map(each => [each.name, each]))
     const { names, links } = listed.imports
     const mapped = new Map([...names, ...this.#app.imports])

@@ -388,3 +388,76 @@ test('a file that a stylesheet asks for is there in a process that has not rende
   const third = await makeSite(t, {}, { root })
   t.is((await third.ask(paths[0] ?? '')).text, 'edited')
 })
+
+const WORKERS = {
+  'build/w.mjs': "import './part.mjs'; import.meta.url",
+  'build/part.mjs': "import '../img.js'",
+  'img.js': "export const url = new URL('./img.png', import.meta.url)",
+  'img.png': '',
+  'classic.js': 'importScripts',
+  'unused.mjs': ''
+}
+const WITH_WORKERS = {
+  ...pkg('pdf', { exports: { '.': './x.js', './worker': { import: './build/w.mjs' } } }, WORKERS),
+  ...pkg('other', {}, { 'w.js': '' }),
+  '/package.json': needs('pdf', 'gone'),
+  'js/app.ts': `new Worker(new URL('pdf/worker', import.meta.url) as URL, { type: 'module' })
+    new Worker(new URL("pdf/classic.js", import.meta.url))
+    new URL('own.js', import.meta.url)`,
+  'js/own.js': ''
+}
+const ASKED = ['build/part.mjs', 'build/w.mjs', 'classic.js', 'img.js', 'img.png']
+
+for (const mode of MODES) {
+  for (const bundle of [true, 'packages', false] as const) {
+    test(`a module names files of packages by their URL, such as workers (${mode}, bundle: ${bundle})`, async t => {
+      const site = await makeFingerprinted(t, mode, WITH_WORKERS, { bundle })
+      const { text } = await site.ask(await site.path('app.js'))
+      for (const name of ['npm/pdf/build/w.mjs', 'npm/pdf/classic.js', 'own.js'])
+        t.true(text.includes(await site.path(name)), text)
+      t.is((await site.ask(await site.path('npm/pdf/img.png'))).status, 200)
+    })
+  }
+}
+
+test('a file that a module asks for is there in a process that has not compiled it, and no other', async t => {
+  const root = makeProject(t, placed(WITH_WORKERS))
+  for (const name of ASKED) {
+    const site = await makeSite(t, {}, { root })
+    t.is((await site.ask(`/assets/npm/pdf/${name}`)).status, 200, name)
+    t.is((await site.ask('/assets/npm/pdf/unused.mjs')).status, 404)
+  }
+  const { text } = await (await makeSite(t, {}, { root })).ask('/assets/app.js')
+  t.regex(text, /new URL\("\/assets\/npm\/pdf\/build\/w\.mjs", import\.meta\.url\)/)
+  await run({ root, bundle: false })
+  const names = Object.keys(readManifest(root).assets).filter(path => path.includes('/npm/'))
+  t.deepEqual(
+    names,
+    ASKED.map(name => `/assets/npm/pdf/${name}`)
+  )
+})
+
+const NOT_ASKED: Readonly<Record<string, string>> = {
+  'pdf/gone.js': '',
+  'other/w.js': ': other is installed, but no dependency in package.json: run npm install other',
+  'gone/w.js': ': gone is not installed: run npm install gone',
+  './pdf/worker.js': '',
+  'pdf/../other/w.js': ''
+}
+
+test('a URL of a package that a module cannot have is an error with its place and what to do', async t => {
+  const urls = Object.keys(NOT_ASKED).map(path => `new URL('${path}', import.meta.url)`)
+  const code = urls.join('\n')
+  const site = await makeSite(t, { ...WITH_WORKERS, 'js/app.ts': code }, { missing: 'warn' })
+  await site.ask('/assets/app.js')
+  for (const [at, [path, advice]] of Object.entries(NOT_ASKED).entries()) {
+    const place = `apps/web/assets/js/app.ts:${at + 1}:9`
+    const told = warningsAbout(`${place} refers to ${path}`)
+    t.deepEqual(told, [
+      `koa-fresh-assets: ${place} refers to ${path}, which was not found${advice}`
+    ])
+  }
+  const none = await makeSite(t, WITH_WORKERS, { packages: false, missing: 'warn' })
+  await none.ask('/assets/app.js')
+  t.is((await none.ask('/assets/npm/pdf/classic.js')).status, 404)
+})

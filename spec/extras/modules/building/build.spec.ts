@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from '../../../support/test.ts'
-import { namedFiles } from '../../../../lib/extras/modules/building/files.ts'
+import { namedFiles } from '../../../../lib/extras/modules/building/package-files.ts'
 import {
   buildApart,
   directoryFor,
@@ -210,11 +210,8 @@ test('what only some environments load may be missing', async t => {
 test('a package that claims the name and the version of another never takes its place', async t => {
   t.is((await built.load('preact'))['default'], 'preact')
   t.is((await built.load('user'))['default'], 'copy')
-  const files = await namedFiles(
-    { packages: [{ evil: ['a.css'] }], dir: root },
-    new Packages(root),
-    []
-  )
+  const named = { packages: [{ evil: ['a.css'] }], dir: root }
+  const files = await namedFiles(named, new Packages(root))
   t.deepEqual(files[0]?.name, 'npm/evil/a.css')
 })
 

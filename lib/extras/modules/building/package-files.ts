@@ -1,15 +1,51 @@
-// Lists the files of packages that stylesheets refer to, from when they are rendered: nothing is compiled to find them.
+// Lists the files of packages that are published as they are: those that the option names by their paths, and those to
+// which texts refer, from when these are rendered, so nothing is compiled to find them.
 import { dirname, join, resolve } from 'node:path'
+import { entriesGiven } from '../../../runtime/check-options.ts'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
-import { realpathOf } from '../../../runtime/files/disk.ts'
-import { isInside, pathFrom } from '../../../runtime/files/paths.ts'
+import type { AssetError } from '../../../runtime/errors.ts'
+import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
+import { isInside, pathFrom, withSlashes } from '../../../runtime/files/paths.ts'
 import type { SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
+import { isCanonicalBelow } from '../../../runtime/urls/spelling.ts'
 import { sheetOf } from '../../../publishing/compilers/leads.ts'
+import { textType } from '../../../publishing/rendering/draft.ts'
 import { hasSameInputs, observeAll } from '../../../publishing/sources/observation.ts'
-import { Packages, type Package } from '../packages.ts'
+import { isFree } from '../options.ts'
+import { allOf, DOTTED, OPTION, Packages, unusable, type Package } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
-import { fileIn } from './files.ts'
+
+/** @throws AssetError for those that are not there */
+export async function namedFiles(
+  { packages: given, dir }: Pick<AppSettings, 'packages' | 'dir'>,
+  packages: Packages
+): Promise<readonly SourceFile[]> {
+  const found = new Array<SourceFile>()
+  const problems = new Array<AssetError>()
+  const records = given.filter(each => typeof each === 'object')
+  for (const [name, paths] of records.flatMap(entriesGiven)) {
+    const from = await packages.placeOf(name, join(dir, 'index.js'))
+    const of = await packages.installed(name, OPTION, from)
+    for (const path of [paths].flat()) {
+      const file = await fileIn(of, path)
+      packages.looked.add(join(of.directory, path))
+      const advice = `look for it in ${of.directory}`
+      if (file) found.push({ ...file, asItIs: 'named' })
+      else problems.push(unusable(`${name} has no file ${path}, which ${OPTION} names: ${advice}`))
+    }
+  }
+  if (problems.length > 0) throw allOf(problems)
+  return found
+}
+
+async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
+  const file = isCanonicalBelow(path) ? await realpathOf(join(directory, path)) : undefined
+  if (file === undefined || !isInside(directory, file)) return undefined
+  if (DOTTED.test(withSlashes(file.slice(directory.length)))) return undefined
+  if (!(await statOf(file))?.isFile()) return undefined
+  return { name: `${FOLDER}${name}/${path}`, file, directory, packageName: name }
+}
 
 export class AskedFiles implements SourceList {
   readonly place = 'node_modules'
@@ -17,12 +53,12 @@ export class AskedFiles implements SourceList {
   version = 0
   asked = { files: new Array<SourceFile>(), seen: new Array<Parameters<typeof hasSameInputs>[0]>() }
   readonly #root: string
-  readonly #from: string
+  readonly #app: AppSettings
   #packages: Packages
 
-  constructor(root: string, { dir }: AppSettings) {
+  constructor(root: string, app: AppSettings) {
     this.#root = root
-    this.#from = join(dir, 'index.css')
+    this.#app = app
     this.#packages = new Packages(root)
   }
 
@@ -30,7 +66,7 @@ export class AskedFiles implements SourceList {
     return this.asked.files
   }
 
-  /** After a change all are forgotten: every stylesheet is rendered again, and asks again. */
+  /** After a change all are forgotten: every text is rendered again, and asks again. */
   readonly verify = oneAtATime(async () => {
     const same = await Promise.all(this.asked.seen.map(hasSameInputs))
     if (same.every(Boolean)) return
@@ -50,7 +86,7 @@ export class AskedFiles implements SourceList {
     try {
       const found = await this.#find(path, from, compiled)
       const isKnown = this.files.some(({ name }) => name === found?.name)
-      if (found && !isKnown) this.asked.files = [...this.files, { ...found, isAsked: true }]
+      if (found && !isKnown) this.asked.files = [...this.files, { ...found, asItIs: 'asked' }]
       return found?.name
     } finally {
       const added = [...looked].filter(each => !before.has(each))
@@ -58,7 +94,7 @@ export class AskedFiles implements SourceList {
     }
   }
 
-  /** Finds a file beside what was compiled into a stylesheet, or one of a package that it may use. */
+  /** Finds a file beside what was compiled into a text, or one of a package that it may use. */
   async #find(path: string, from: SourceFile, compiled: readonly string[]) {
     const { directory, packageName: name } = from
     for (const file of [from.file, ...compiled]) {
@@ -71,17 +107,20 @@ export class AskedFiles implements SourceList {
       if (found) return found
     }
     const folders = [dirname(from.file), this.#root]
-    const found = await sheetOf(path, 'css', folders, this.#packages.looked)
+    const kind = textType(from.name) === 'css' ? 'css' : 'module'
+    const found = await sheetOf(path, kind, folders, this.#packages.looked)
     return found?.file === undefined ? undefined : this.#fileIn(found, found.file, from)
   }
 
   async #fileIn({ name, directory }: Package, file: string, from: SourceFile, isBeside = false) {
     const isOwn = isBeside || from.packageName !== undefined
-    const mayUse = isOwn || (await this.#packages.isDependency(name, from.file))
+    const isDependency = async () =>
+      isFree(this.#app) && this.#packages.isDependency(name, from.file)
+    const mayUse = isOwn || (await isDependency())
     const real = mayUse ? await realpathOf(directory) : undefined
     if (real === undefined) return undefined
     // Whatever is asked for first, the version that the app itself would get has the plain name.
-    const place = await this.#packages.placeOf(name, this.#from)
+    const place = await this.#packages.placeOf(name, join(this.#app.dir, 'index.css'))
     const isPlain = (await realpathOf(join(place, 'node_modules', name))) === real
     const folder = pathFrom(this.#root, real).replace(/^node_modules\//, '')
     const shown = isPlain ? name : `-/${folder.replaceAll(/(?<![^/])\.+/g, '-')}`
