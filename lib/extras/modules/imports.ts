@@ -6,13 +6,12 @@ import {
   type Observation
 } from '../../publishing/sources/observation.ts'
 import { isBuiltIn } from '../../publishing/compilers/built-in.ts'
-import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { isBare } from '../../publishing/references/modules.ts'
-import { draft } from '../../publishing/rendering/draft.ts'
-import type { Project, SourceFile } from '../../runtime/app/extra.ts'
+import { draft, type Draft } from '../../publishing/rendering/draft.ts'
+import type { OwnSources, Project, SourceFile } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
-import { readContent, readSnapshot } from '../../runtime/files/open-file.ts'
+import { readSnapshot } from '../../runtime/files/open-file.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { isPackage } from './options.ts'
 
@@ -30,21 +29,33 @@ export interface Imported {
 export interface ScriptImports {
   readonly imports: readonly Imported[]
   inputs: readonly Observation[]
+  /** They were found in this draft, which is kept until it is published: no script is compiled twice. */
+  draft?: Draft | undefined
+  readonly isMapped: boolean
 }
+
+const MAX_DRAFTS = 2000
 
 /** @param known has those of each script, by its file: they are found again when an input has changed */
 export async function importedBy(
   scripts: readonly SourceFile[],
-  app: AppSettings,
+  app: AppSettings & { readonly minify?: boolean | undefined },
   project: Project,
+  { loadPaths }: OwnSources,
   known: Map<string, ScriptImports>
 ): Promise<readonly ScriptImports[]> {
+  const { env, isPrecompile, transforms } = project
+  // Texts that are minified later are compiled with a map.
+  const isMapped = env === 'development' || (isPrecompile && app.minify !== false)
+  const isLowered = (await transforms()).some(each => each.targetOf?.(app))
+  const given = { loadPaths, project, sourceMap: isMapped || isLowered }
   const found = await inParallel(scripts, 16, async script => {
     const last = known.get(script.file)
-    return last && (await hasSameInputs(last)) ? last : importsOf(script, app, project)
+    return last && (await hasSameInputs(last)) ? last : importsOf(script, app, given)
   })
   known.clear()
   for (const [at, { file }] of scripts.entries()) known.set(file, found[at] as ScriptImports)
+  for (const each of found.slice(MAX_DRAFTS)) each.draft = undefined
   return found
 }
 
@@ -68,17 +79,15 @@ export async function mayImport(scripts: readonly SourceFile[], { imports }: App
 async function importsOf(
   script: SourceFile,
   app: AppSettings,
-  project: Project
+  given: Parameters<typeof draft>[2] & { readonly sourceMap: boolean }
 ): Promise<ScriptImports> {
   const { name, file, directory } = script
   const asset = { app, source: { ...script, from: 0, path: name, tail: name }, path: name }
-  const place = { root: directory, dir: directory, symlinks: project.symlinks }
-  const given = { loadPaths: nodeModulesFrom(project.root), project, sourceMap: false }
+  const place = { root: directory, dir: directory, symlinks: given.project.symlinks }
   try {
     const drafted = await draft(asset, place, given)
-    const references = drafted?.text?.references ?? []
-    const isRead = drafted && references.length > 0
-    const written = isRead ? importsIn(String(await readContent(drafted.content))) : []
+    const { code = '', references = [] } = drafted?.text ?? {}
+    const written = importsIn(code)
     const imports = references.flatMap((each): Imported | readonly [] => {
       const { kind, path, lead } = each
       if (kind !== 'import' && kind !== 'dynamic-import') return []
@@ -86,11 +95,12 @@ async function importsOf(
       const to = isBare(each) ? lead?.file : resolve(dirname(file), path)
       return { file, specifier: path, isStatic: kind === 'import', names, to }
     })
-    return { imports, inputs: drafted?.inputs ?? (await observeAll([file])) }
+    const inputs = drafted?.inputs ?? (await observeAll([file]))
+    return { imports, inputs, draft: drafted, isMapped: given.sourceMap }
   } catch (error) {
     // The source itself tells of it.
     if (!(error instanceof AssetError)) throw error
-    return { imports: [], inputs: await observeAll([file]) }
+    return { imports: [], inputs: await observeAll([file]), isMapped: false }
   }
 }
 

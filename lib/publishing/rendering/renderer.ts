@@ -56,16 +56,18 @@ export class Renderer {
   /** Returns undefined for a source that is gone, is not a regular file, or is a link out of its directory. */
   async draft(asset: Sourced, sourceMap?: boolean): Promise<Draft | undefined> {
     const project = this.#settings
-    const { compiler, directory, name } = asset.source
-    const transforms = textType(name) ? await project.transforms() : []
-    const lowering = transforms.find(each => each.targetOf?.(asset.app))
+    const { app, path, source } = asset
+    const sources = this.#sources.of(app)
+    const transforms = textType(source.name) ? await project.transforms() : []
+    const lowering = transforms.find(each => each.targetOf?.(app))
     const isMapped = sourceMap || project.env === 'development'
-    const drafted = await draft(asset, this.#placeOf(directory), {
-      loadPaths: compiler ? this.#sources.of(asset.app).loadPaths : [],
-      project,
-      // The places of warnings are found by the map.
-      sourceMap: isMapped || lowering !== undefined
-    })
+    // The places of warnings are found by the map.
+    const given = { project, sourceMap: isMapped || lowering !== undefined }
+    const known = await sources.drafted(source.file, project, given.sourceMap)
+    const loadPaths = source.compiler ? sources.loadPaths : []
+    const drafted = known
+      ? { ...(known as Draft), app, path, source }
+      : await draft(asset, this.#placeOf(source.directory), { ...given, loadPaths })
     return drafted && lowering ? this.transformed(drafted, lowering, isMapped) : drafted
   }
 

@@ -56,8 +56,7 @@ export class AppSources {
       return { ...source, tree: treeOf(source), isIncluded }
     })
     this.nodeModules = nodeModulesFrom(settings.root)
-    const own = () => this.#listOwn()
-    this.lists = makers.flatMap(make => make(app, own))
+    this.lists = makers.flatMap(make => make(app, this))
   }
 
   /** A name that is not found is looked up again after the listing has been verified. */
@@ -99,6 +98,10 @@ export class AppSources {
   async fileFor(path: string, from: Source, compiled: readonly string[]) {
     const name = await firstAnswer(this.lists, each => each.fileFor?.(path, from, compiled))
     return this.chosen(name ?? '').source
+  }
+
+  drafted(file: string, project: Project, isMapped: boolean): Promise<unknown> {
+    return firstAnswer(this.lists, each => each.drafted?.(file, project, isMapped))
   }
 
   /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
@@ -153,7 +156,7 @@ export class AppSources {
   }
 
   async compilers(): Promise<readonly Compiler[]> {
-    return (await this.#listOwn()).flatMap(({ compiler }) => compiler ?? [])
+    return (await this.listOwn()).flatMap(({ compiler }) => compiler ?? [])
   }
 
   get directories(): readonly string[] {
@@ -222,7 +225,7 @@ export class AppSources {
   }
 
   /** Lists the sources in directories, without those of extras, which may depend on them. */
-  async #listOwn(): Promise<readonly Source[]> {
+  async listOwn(): Promise<readonly Source[]> {
     await this.refresh()
     const all = Array.from(this.#snapshot.listed.values(), ({ source }) => source)
     return all.filter(({ from }) => from < this.#searched.length)

@@ -177,11 +177,14 @@ export interface Watch {
   provider(ctx: Context): void
 }
 
-/** Makes the list of an app, if it has one. @param own lists the sources in directories, which may import others */
-export type MakeSourceList = (
-  app: AppSettings,
-  own: () => Promise<readonly SourceFile[]>
-) => readonly SourceList[]
+/** Makes the lists of an app. @param own the sources in its directories, which may import others */
+export type MakeSourceList = (app: AppSettings, own: OwnSources) => readonly SourceList[]
+
+export interface OwnSources {
+  listOwn(): Promise<readonly SourceFile[]>
+  /** The directories in which a compiler may find imports. */
+  readonly loadPaths: readonly string[]
+}
 
 /** Sources of one app that are outside of its directories, under names of their own. */
 export interface SourceList {
@@ -202,6 +205,8 @@ export interface SourceList {
   fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
+  /** Hands over, once, the draft that it made of a script to find its imports; the type is that of a room above this one. */
+  drafted?(file: string, project: Project, isMapped: boolean): Promise<unknown>
   /** The imports that pages need to know. @throws AssetError while a file that is asked for cannot be published */
   readonly imports?: KnownImports | undefined
   readonly digest?: string

@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import fs, { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
+import { test, type ExecutionContext } from '../../support/test.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
@@ -421,25 +421,53 @@ test('without packages a page compiles no edited module, whatever the option imp
   t.is(seen[0], seen[1])
 })
 
-test('a script is compiled once, by a page or by precompile, where none imports a package', async t => {
-  const files = {
-    ...AUTOMATIC,
-    'javascripts/app.ts': "import './part.js'",
-    'javascripts/part.js': ''
-  }
-  const page = await makePage(t, files, {})
-  const root = makeProject(t, placed(files))
+/** Tells how often a source of a project was compiled since. */
+function countCompiled(t: ExecutionContext) {
   const seen: string[] = []
   const onCompiled = (message: unknown) => void seen.push((message as { source: string }).source)
-  const count = (at: string) => seen.filter(each => each.startsWith(join(at, 'apps'))).length
   subscribe('koa-fresh-assets:compiled', onCompiled)
   t.teardown(() => unsubscribe('koa-fresh-assets:compiled', onCompiled))
+  return (root: string) => seen.filter(each => each.startsWith(join(root, 'apps'))).length
+}
+
+test('no page compiles a script for its imports where no text names a package', async t => {
+  const own = { 'javascripts/app.ts': "import './part.js'", 'javascripts/part.js': '' }
+  const page = await makePage(t, { ...AUTOMATIC, ...own }, {})
+  const count = countCompiled(t)
   await page.ask('/')
   t.is(count(page.root), 0)
   await page.ask('/assets/app.js')
   t.is(count(page.root), 1)
-  await run({ root })
-  t.is(count(root), 1)
+})
+
+test('a script is compiled once, for its imports and for what is published, and once for each edit', async t => {
+  const asked = ['app', 'part', 'later']
+  const files = { ...AUTOMATIC, 'javascripts/later.ts': 'export const a: number = 1' }
+  const count = countCompiled(t)
+  const options = [
+    {},
+    { env: 'test' },
+    { fingerprint: true },
+    { target: 'es2020' },
+    { packages: 'tip' }
+  ]
+  for (const each of options) {
+    const page = await makePage(t, files, each)
+    const visit = async () => {
+      await page.ask('/')
+      for (const name of asked) t.is((await page.ask(`/assets/${name}.js`)).status, 200)
+    }
+    await visit()
+    t.is(count(page.root), 2, JSON.stringify(each))
+    page.write('javascripts/later.ts', "import 'tip'")
+    await visit()
+    t.is(count(page.root), 3, JSON.stringify(each))
+  }
+  for (const each of [{ minify: true }, { minify: false }, { minify: undefined, bundle: false }]) {
+    const root = makeProject(t, placed(files))
+    await run({ root, ...each })
+    t.is(count(root), 2, JSON.stringify(each))
+  }
 })
 
 test('a dependency is published that package.json or a compiler names, or an import with comments', async t => {

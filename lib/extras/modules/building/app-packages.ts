@@ -6,7 +6,13 @@ import { reasonOf } from '../../../runtime/errors.ts'
 import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
-import type { MakeSourceList, Project, SourceFile, SourceList } from '../../../runtime/app/extra.ts'
+import type {
+  MakeSourceList,
+  OwnSources,
+  Project,
+  SourceFile,
+  SourceList
+} from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { isAbsoluteUrl } from '../../../runtime/settings/table.ts'
 import { candidatesFor } from '../../../publishing/compilers/leads.ts'
@@ -44,7 +50,7 @@ class AppPackages implements SourceList {
   files: readonly SourceFile[] = []
   readonly #app: AppSettings
   readonly #project: Project
-  readonly #own: () => Promise<readonly SourceFile[]>
+  readonly #own: OwnSources
   readonly #made = new Remembered(() => this.#list())
   readonly #imports = new Map<string, ScriptImports>()
   #scripts: readonly SourceFile[] = []
@@ -55,7 +61,7 @@ class AppPackages implements SourceList {
   #digest = ''
   #failure: unknown
 
-  constructor(app: AppSettings, project: Project, own: () => Promise<readonly SourceFile[]>) {
+  constructor(app: AppSettings, project: Project, own: OwnSources) {
     this.#app = app
     this.#project = project
     this.#own = own
@@ -73,7 +79,7 @@ class AppPackages implements SourceList {
 
   /** Everything from which the list was made is compared by a stat. */
   readonly verify = oneAtATime(async () => {
-    const scripts = (await this.#own()).filter(({ name }) => /\.m?js$/i.test(name))
+    const scripts = (await this.#own.listOwn()).filter(({ name }) => /\.m?js$/i.test(name))
     if (!isDeepStrictEqual(scripts, this.#scripts)) this.#made.forget()
     this.#scripts = scripts
     try {
@@ -111,7 +117,7 @@ class AppPackages implements SourceList {
   async #listFrom(packages: Packages, inputs: Observation[]): Promise<Listed> {
     const isScanned = isNamed(this.#app) || this.#isAsked || mayImport(this.#scripts, this.#app)
     const scripts = (await isScanned) ? this.#scripts : []
-    const found = await importedBy(scripts, this.#app, this.#project, this.#imports)
+    const found = await importedBy(scripts, this.#app, this.#project, this.#own, this.#imports)
     const imports = found.flatMap(each => each.imports)
     // Nothing is looked at again for an app without packages, until a module asks for one.
     const isOwn = ({ specifier, to }: Imported) =>
@@ -156,6 +162,14 @@ class AppPackages implements SourceList {
     const [first] = kept.names
     inputs.push(...(await observeAll(first ? [join(kept.directory, first)] : [])))
     return listBuilt(kept)
+  }
+
+  async drafted(file: string, project: Project, isMapped: boolean) {
+    const found = this.#imports.get(file)
+    if (!found || found.isMapped !== isMapped || project !== this.#project) return undefined
+    const { draft } = found
+    found.draft = undefined
+    return draft && (await hasSameInputs(draft)) ? draft : undefined
   }
 
   async nameAt(path: string) {
