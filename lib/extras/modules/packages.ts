@@ -114,10 +114,7 @@ export class Packages {
     return linked && { name: linked[1], directory: linked[0] }
   }
 
-  /**
-   * Returns a path for a file of a package, which begins with the package's name. Another version, and a package in a
-   * store such as pnpm's, have more folders in front.
-   */
+  /** It begins with the name of the package; another version, and a store such as pnpm's, have folders in front. */
   pathOf(file: string): string | undefined {
     const home = this.homeOf(file)
     const at = file.indexOf(MODULES)
@@ -127,12 +124,8 @@ export class Packages {
     return path.replace(/(?:^|\/)\.[^/]+\/([^/]+)\/node_modules\//g, '-/$1/')
   }
 
-  /**
-   * Whatever the modules and the fields of a package say, nothing is published but its own files, and packages that are
-   * installed where it would look for them; and no file whose name begins with a dot.
-   * @param file is the real path of what the specifier means
-   * @throws AssetError for any other file
-   */
+  // Whatever the modules and the fields of a package say, nothing is published but its own files, and packages that are
+  // installed where it would look for them; and no file whose name begins with a dot. `file` is a real path.
   async requireReach(specifier: string, importer: string, file: string): Promise<void> {
     const directory = await this.#reach(specifier, importer, file)
     if (directory !== undefined && !DOTTED.test(withSlashes(file.slice(directory.length)))) return
@@ -204,10 +197,7 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
   return nearest(name, names)
 }
 
-/**
- * Advises what to do about a bare specifier that nothing maps; undefined for one that is no package, such as
- * `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`.
- */
+/** Returns undefined for what is no package, such as `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */
 export async function adviceOn({ packages, dir }: AppSettings, specifier: string, root: string) {
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
   const [name, subpath] = splitSpecifier(specifier)

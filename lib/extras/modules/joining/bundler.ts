@@ -53,9 +53,8 @@ export async function makeBundler(
       const warnings = new Array<string>()
       for (const app of apps.filter(isJoined)) {
         const named = await pathsOf(mentions, app, sources)
-        const isAsset = (path: string) => written.has(path)
-        const joining = { root, app, isAsset, minifyTarget: minifyTarget(app) }
-        const joined = await joinedIn(joining, written, named)
+        const joining = { root, app, nodes: written, minifyTarget: minifyTarget(app) }
+        const joined = await joinedIn(joining, named)
         if (!joined) continue
         for (const path of joined.modules.keys())
           for (const ending of ['', MAP]) nodes.delete(path + ending)
@@ -89,17 +88,12 @@ export async function makeBundler(
   }
 }
 
-/**
- * Joins again with modules apart that turn out to be in another file than that of their name.
- * @param mentioned the paths of scripts that a page or another app loads
- * @returns modules that are not published, unless `made` has them again
- */
+/** Joins again with modules apart that turn out to be in another file than that of their name. */
 async function joinedIn(
   joining: Omit<Joining, 'plan'>,
-  nodes: Nodes,
   mentioned: readonly string[]
 ): Promise<{ modules: Scripts; made: readonly Made[] } | undefined> {
-  const { root, app } = joining
+  const { root, app, nodes } = joining
   const scripts = await scriptsOf(app, nodes)
   const modules = await modulesIn(scripts)
   // A project that has nothing to join needs no Rolldown.
@@ -157,10 +151,8 @@ export function linked(node: Draft, all: Nodes): Draft {
   return { ...node, links }
 }
 
-/**
- * Reports references of packages to files that are nowhere, where joined code has kept them. The app's own modules were
- * checked before, and a package may do without a package that it imports lazily.
- */
+// Reports what packages refer to in vain, where joined code has kept it. The app's own modules were checked before, and a
+// package may do without a package that it imports lazily.
 async function leftIn(root: string, node: Draft, written: Nodes): Promise<readonly AssetError[]> {
   const left = new Set(lostIn(node).map(({ path }) => path))
   const origins = (node.sources ?? []).flatMap(path => written.get(path) ?? [])

@@ -22,7 +22,7 @@ import {
 } from '../resolving.ts'
 import { problemIn, refuseDeep, type Rolldown } from '../rolldown.ts'
 import type { Plan } from './plan.ts'
-import type { Script } from './scripts.ts'
+import type { Nodes, Script } from './scripts.ts'
 
 export interface Joining {
   readonly root: string
@@ -30,7 +30,7 @@ export interface Joining {
   /** The browsers for which it is minified, none for any; undefined: it is not. */
   readonly minifyTarget: readonly string[] | undefined
   readonly plan: Plan
-  readonly isAsset: (path: string) => boolean
+  readonly nodes: Nodes
 }
 
 export interface Made {
@@ -51,10 +51,7 @@ const FOLDER = 'joined/'
 
 type PathOf = (id: string) => string | undefined
 
-/**
- * @returns also the paths of modules that are not in the files of their names, but must be
- * @throws CompileError for a module that Rolldown cannot read
- */
+/** @returns also the paths of modules that are not in the files of their names, but must be */
 export async function join(rolldown: Rolldown, joining: Joining) {
   const { plan } = joining
   const { modules, apart, placed } = plan
@@ -147,7 +144,7 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
 
 /** Finds listed modules by their names, and leaves other files of packages to Rolldown. */
 function modulesFrom(
-  { root, plan: { modules, apart }, app: { imports }, isAsset }: Joining,
+  { root, plan: { modules, apart }, app: { imports }, nodes }: Joining,
   pathOf: PathOf,
   lost: Map<string, string>
 ): Plugin {
@@ -164,7 +161,7 @@ function modulesFrom(
       const script = modules.get(path)
       if (script && !apart.has(path)) return resolved(script)
       if (from && from.source.packageName === undefined) return elsewhere(specifier)
-      if (isAsset(path) || ELSEWHERE.test(specifier) || imports.has(specifier)) {
+      if (nodes.has(path) || ELSEWHERE.test(specifier) || imports.has(specifier)) {
         if (isPlainSheet(specifier, from?.code)) lost.set(specifier, importer)
         return elsewhere(specifier)
       }

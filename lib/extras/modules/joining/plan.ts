@@ -90,12 +90,8 @@ interface Loaded {
   readonly later: readonly string[]
 }
 
-/**
- * Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
- * imported by one that it imports.
- * @param loaded has the paths of scripts that pages and workers begin with, and of those that `import()` does
- * @returns the name of each package's file, and all files, each after those that it imports
- */
+// Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
+// imported by one that it imports. The files are in an order in which each follows those that it imports.
 export function packageFiles(
   modules: Scripts,
   { scripts, first, later }: Loaded,

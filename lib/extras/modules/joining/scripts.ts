@@ -108,11 +108,8 @@ export async function modulesIn(all: Scripts): Promise<Scripts> {
   return new Map(paths.map(path => [path, scripts.get(path) as Script]))
 }
 
-/**
- * A joined module that awaits at its top level would make those wait that a browser runs meanwhile; one that is imported
- * by a URL with a query would not run once more, or what is joined into it would. A module that nothing imports makes nobody wait.
- * @returns the paths of such modules, and of what imports them
- */
+// A joined module that awaits at its top level would make those wait that a browser runs meanwhile, unless nothing imports
+// it; one that is imported by a URL with a query would not run once more. What imports them stays apart as well.
 export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<string> {
   const importers = new Map<string, string[]>()
   for (const [path, { imports }] of scripts)
