@@ -152,3 +152,48 @@ for (const [what, map, expected] of [
     t.true(warnings[0]?.includes(': /assets/a.js, /assets/b.js, /assets/c.js;'))
   })
 }
+
+const JSON_OF = (name: string, json: object = {}) => JSON.stringify({ name, ...json })
+const WORKERS: Files = {
+  '/package.json': JSON_OF('shop', { dependencies: { pdf: '1' } }),
+  '/node_modules/pdf/package.json': JSON_OF('pdf', { exports: { '.': './pdf.mjs', './*': './*' } }),
+  '/node_modules/pdf/pdf.mjs':
+    "import { name } from './shared.mjs'\nexport const title = document.title + name",
+  '/node_modules/pdf/shared.mjs': "export const name = 'pdf'",
+  '/node_modules/pdf/build/worker.mjs':
+    "import { name } from '../shared.mjs'\npostMessage([name, typeof document, 'module'])",
+  '/node_modules/pdf/classic.js': "postMessage(['pdf', typeof document, typeof importScripts])",
+  'javascripts/app.ts': `
+    import { title } from 'pdf'
+    const messageOf = (worker: Worker) =>
+      new Promise(done => (worker.onmessage = ({ data }) => done(data)))
+    const module = new Worker(new URL('pdf/build/worker.mjs', import.meta.url), { type: 'module' })
+    const classic = new Worker(new URL('pdf/classic.js', import.meta.url))
+    const workers = [module, classic].map(messageOf)
+    Object.assign(globalThis, { ready: Promise.all([title, ...workers]) })`
+}
+
+for (const options of [
+  { env: 'development' },
+  { env: 'production', bundle: true },
+  { env: 'production', bundle: 'packages' },
+  { env: 'production', bundle: false },
+  { env: 'production', compile: true, fingerprint: true }
+] as const) {
+  test(`workers of a dependency run without its other modules: ${JSON.stringify(options)}`, async t => {
+    const { page, warnings } = await makePage(
+      t,
+      WORKERS,
+      (assets, nonce) =>
+        assets.importMap({ nonce }) + assets.javascript('app', { type: 'module', nonce }),
+      options
+    )
+    const [title, ...told] = await page.evaluate<string[]>('ready')
+    t.true(title?.endsWith('pdf'))
+    t.deepEqual(told as unknown[], [
+      ['pdf', 'undefined', 'module'],
+      ['pdf', 'undefined', 'function']
+    ])
+    t.deepEqual([page.complaints, page.remarks, warnings], [[], [], []])
+  })
+}
