@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { request, type IncomingMessage } from 'node:http'
 import { serial as test } from '../../support/test.ts'
+import { REFUSED } from './refused.ts'
 import { openTab } from './tab.ts'
 import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
@@ -30,27 +31,6 @@ const page: SiteOptions['routes'] = (ctx, next) => {
   return undefined
 }
 
-const navigation = (site: string, dest: string) => {
-  return { 'Sec-Fetch-Site': site, 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Mode': 'navigate' }
-}
-
-const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'a foreign Host (DNS rebinding)': { Host: 'evil.example' },
-  'a Host that begins as a loopback name': { Host: 'localhost.evil.example' },
-  'a Host that ends as one without its dot': { Host: 'evillocalhost' },
-  'an address of the network': { Host: '192.168.1.4:3000' },
-  'no Host': { Host: '' },
-  'no Host that can be read': { Host: 'localhost:x' },
-  'X-Forwarded-For': { 'X-Forwarded-For': '127.0.0.1' },
-  Forwarded: { Forwarded: 'for=127.0.0.1' },
-  'CF-Connecting-IP': { 'CF-Connecting-IP': '203.0.113.9' },
-  'a foreign Origin': { Origin: 'http://evil.example' },
-  'an opaque Origin': { Origin: 'null' },
-  'a script of another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' },
-  'a link on another site': navigation('cross-site', 'document'),
-  'a link on another port': navigation('same-site', 'document'),
-  'a frame on another site': navigation('cross-site', 'iframe')
-}
 /** Whose pages are of this server all the same, or no pages. */
 const MAY_HAVE_TAG = /^a link|^a script|^no Host/
 

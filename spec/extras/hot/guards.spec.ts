@@ -1,0 +1,114 @@
+// What hot replacement gives to those for whom it is not: other origins and hosts, and paths that are no module of the app.
+import { test } from '../../support/test.ts'
+import type { ExecutionContext } from '../../support/test.ts'
+import { ask } from '../../support/raw.ts'
+import { makeSite, type Site } from '../../support/site.ts'
+import { openTold, type Told } from '../live/tab.ts'
+import { REFUSED } from '../live/refused.ts'
+
+const FILES = {
+  'js/app.js': "import './part.js'\nimport './data.json'\nimport '/secret.js'\nimport 'lib'\n",
+  'js/part.js': 'import.meta.hot?.accept()',
+  'js/data.json': '1',
+  'css/app.css': 'a{}',
+  '/secret.js': 'secret()',
+  '/secret.json': '{}',
+  '/apps/web/secret.js': 'secret()',
+  '/package.json': '{"dependencies":{"lib":"1"}}',
+  '/node_modules/lib/package.json': '{"name":"lib","version":"1.0.0","main":"index.js"}',
+  '/node_modules/lib/index.js': 'exports.lib = 1',
+  '/node_modules/lib/other.js': 'secret()'
+}
+const OURS = ['/assets/app.js', '/assets/part.js', '/assets/data.json', '/assets/app.css']
+const OTHERS = [
+  ...['/secret.js', '/package.json', '/apps/web/secret.js', '/apps/web/assets/js/part.js'],
+  ...['/node_modules/lib/index.js', '/assets/node_modules/lib/other.js', '/etc/passwd'],
+  ...['/assets/../secret.js', '/assets/../../secret.js', '/assets/%2e%2e/secret.js'],
+  ...['/assets/..%2fsecret.js', '/assets/..%5csecret.js'],
+  ...['/assets/./part.js', '/assets//part.js', '/assets/part.js/.', '/assets/part%2ejs'],
+  ...['/assets/-/part.js', '/assets/-/client/hot.js', '/assets/-/../part.js'],
+  ...['/assets/-/%2e%2e/part.js', '/@fs/etc/passwd', '/@id/lib', '/@vite/client']
+]
+
+type ToldOfEdits = Told & {
+  readonly hot?: {
+    readonly tick: number
+    readonly edited?: readonly string[]
+    readonly pruned?: readonly string[]
+    readonly modules?: Readonly<Record<string, object>>
+  }
+}
+
+/** A site whose page has loaded its modules, one of which was edited since. */
+async function edited(t: ExecutionContext) {
+  const site = await makeSite(t, FILES, {
+    packages: false,
+    missing: 'ignore',
+    routes(ctx, next) {
+      if (ctx.path !== '/') return next()
+      ctx.body = ctx.assets.live() + ctx.assets.javascript('app', { type: 'module' })
+      return undefined
+    }
+  })
+  for (const path of OURS) t.is((await site.ask(path)).status, 200, path)
+  const all = [...OURS, ...OTHERS].map(encodeURIComponent).join()
+  const tab = await openTold(t, site.port, `use=${all}`)
+  const edit = async (...paths: readonly string[]): Promise<ToldOfEdits> => {
+    const next = tab.next()
+    for (const path of paths) site.write(path, `${site.read(path)} // edited`)
+    return next
+  }
+  return { site, tab, edit, told: await edit('js/part.js') }
+}
+
+async function answered(site: Site, path: string, headers?: Readonly<Record<string, string>>) {
+  const { status, head, body } = await ask(site.port, 'GET', path, headers)
+  return { status, head: head.replace(/^Date: .*\r\n/m, ''), body: body.toString() }
+}
+
+test('a request that may not have the live channel gets no update, and neither script', async t => {
+  const { site, told } = await edited(t)
+  const names = ['hot.js', 'refresh.js', 'live?use=part.js&tick=0', `hot.js?t=${told.hot?.tick}`]
+  t.is((await answered(site, '/assets/-/hot.js')).status, 200)
+  for (const [what, headers] of Object.entries(REFUSED)) {
+    const missing = await answered(site, '/assets/missing.js', headers)
+    t.is(missing.status, 404)
+    for (const name of names)
+      t.deepEqual(await answered(site, `/assets/-/${name}`, headers), missing, `${what}: ${name}`)
+  }
+})
+
+test('a page that may not have the live channel names no version of a module', async t => {
+  const { site, told } = await edited(t)
+  const named = `src="/assets/app.js?t=${told.hot?.tick}"`
+  t.true((await answered(site, '/')).body.includes(named))
+  for (const headers of [{ Host: 'evil.example' }, { 'X-Forwarded-For': '203.0.113.9' }]) {
+    const { body } = await answered(site, '/', headers)
+    t.is(body, '<script src="/assets/app.js" type="module"></script>')
+  }
+})
+
+test('a version in the URL opens no path, and changes no response', async t => {
+  const { site, told } = await edited(t)
+  for (const path of [...OURS, ...OTHERS]) {
+    const plain = await answered(site, path)
+    t.is(plain.status, OURS.includes(path) ? 200 : 404, path)
+    for (const query of [`t=${told.hot?.tick}`, 't=1', 't=../../secret.js', 'import&t=1', 'raw'])
+      t.deepEqual(await answered(site, `${path}?${query}`), plain, `${path}?${query}`)
+  }
+})
+
+test('a page is told of edited modules of the app alone, whatever it lists', async t => {
+  const { told, edit } = await edited(t)
+  t.deepEqual(told.hot?.edited, ['/assets/part.js'])
+  t.deepEqual(Object.keys(told.hot?.modules ?? {}), ['/assets/part.js', '/assets/app.js'])
+  const keys = told.parts.map(({ key }) => key).filter(key => key.startsWith('/'))
+  t.deepEqual(keys, OURS)
+  const outside = ['/secret.js', '/secret.json', '/apps/web/secret.js', '/package.json']
+  const next = await edit(...outside, '/node_modules/lib/index.js', 'css/app.css')
+  t.is(next.hot?.edited, undefined)
+  t.deepEqual(
+    next.parts.map(({ key }) => key).filter(key => key.startsWith('/')),
+    OURS
+  )
+})
