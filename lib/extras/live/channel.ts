@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
+import { statOf } from '../../runtime/files/disk.ts'
 import { reasonOf, warnOnce } from '../../runtime/errors.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import type { Page, Pages } from '../../runtime/app/extra.ts'
@@ -47,8 +48,8 @@ const SCRIPT = /\.m?js$/i
 const MAX_CONNECTIONS = 256
 /** Assets with fingerprints that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
-/** An editor that saves causes several events; these milliseconds after the last, it is done. */
-const SETTLED_MS = 10
+/** A look follows an event. Later an editor has written the file that it emptied, and pages have what they were told of. */
+const [SOON_MS, LATER_MS] = [1, 50]
 /** A server that is being closed waits this long for its connections, in milliseconds. */
 const TICK_MS = 500
 /** Events may be lost: pages are checked this often, and less often where it takes more than this share of a core. */
@@ -111,9 +112,9 @@ class Channel {
     }
   }
 
-  #lookSoon(): void {
+  #lookSoon(milliseconds = SOON_MS): void {
     this.#isAsked = true
-    this.#lookIn(SETTLED_MS)
+    this.#lookIn(milliseconds)
   }
 
   #lookIn(milliseconds: number): void {
@@ -139,12 +140,17 @@ class Channel {
     const used = [...new Set(connections.flatMap(connection => connection.used))]
     const edited = this.#edited
     this.#edited = new Set()
+    const stats = await Promise.all(Array.from(edited, statOf))
+    if (stats.some(each => each?.size === 0n)) return this.#lookSoon(LATER_MS)
     const watched = await this.#watched()
     const isEdited = (path: string) =>
-      this.#assets.get(path)?.inputs?.some(each => edited.has(each)) ?? false
-    // An edited script is shown before everything else is looked at. Stylesheets are told together with what imports them.
+      this.#assets.get(path)?.inputs?.some(each => edited.has(each))
+    // An edited script is told, and requested, before all else is looked at. Stylesheets are told with what imports them.
     const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
-    if (first.length > 0) await this.#tellOf(first, connections, watched)
+    if (first.length > 0) {
+      await this.#tellOf(first, connections, watched)
+      return this.#isAsked ? undefined : this.#lookSoon(LATER_MS)
+    }
     this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
     await this.#tellOf(used, connections, watched)
   }
@@ -154,9 +160,8 @@ class Channel {
     await inParallel(paths, CONCURRENCY, async path => {
       assets.set(path, await stateOf(this.#pipeline, path))
     })
-    const following = this.#following
     const told = connections.filter(({ isTold }) => isTold).flatMap(each => each.used)
-    following?.look(assets, new Set(told))
+    this.#following?.look(assets, new Set(told))
     const icons = await statesOfIcons(this.#pipeline)
     const { base } = this.#pipeline.settings
     const bundles = bundlesIn(this.#pipeline.running)?.followed ?? []
@@ -174,7 +179,7 @@ class Channel {
       const notes = used.flatMap(({ note }) => note ?? [])
       const own = connection.used.flatMap(path => assets.get(path) ?? [])
       const shared = [this.#instance, watched, ...built]
-      connection.tell(shared, [...own, ...icons], notes, following)
+      connection.tell(shared, [...own, ...icons], notes, this.#following)
     }
   }
 }

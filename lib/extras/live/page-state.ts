@@ -55,7 +55,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   try {
     const file = await pipeline.current(plain)
     if (!file) return undefined
-    const [{ etag, stamp }] = file.variants
+    const [{ etag: version, stamp }] = file.variants
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     // An edit counts from when the source was saved; the asset may have been published for this very page.
     const inputs = publishingIn(pipeline).indexed(plain.path)?.inputs ?? []
@@ -63,8 +63,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const times = stamps.length > 0 ? stamps : [stamp]
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
     const url = base + pipeline.addressOf(plain)
-    const files = inputs.map(({ path }) => path)
-    return { part: { key, version: etag, changedAt, path, url }, inputs: files }
+    return { part: { key, version, changedAt, path, url }, inputs: inputs.map(each => each.path) }
   } catch (error) {
     const part = { key, version: null, changedAt: 0, path, url: base + key }
     return { part, problem: await problemOf(error, pipeline.settings) }
