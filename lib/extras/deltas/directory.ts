@@ -13,7 +13,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { Boundary } from '../../runtime/files/containment.ts'
-import { splitDelta } from './delta-format.ts'
+import { groupBy, splitDelta } from './delta-format.ts'
 
 export type BuiltDirectory = Awaited<ReturnType<typeof openDirectory>>
 
@@ -87,17 +87,4 @@ export async function listPublished(settings: Settings) {
     versions: named(splitFingerprint),
     deltas: named(splitDelta)
   }
-}
-
-/** Does what `Map.groupBy` does, which Node 20 lacks. An item whose key is undefined is left out. */
-export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | undefined) {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    if (key === undefined) continue
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return groups
 }

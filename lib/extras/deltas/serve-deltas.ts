@@ -6,6 +6,7 @@ import {
   canMakeDeltas,
   deltaExtension,
   dictionaryIn,
+  groupBy,
   isSealedDelta,
   leadsTo,
   MAX_DELTA_BYTES,
@@ -22,7 +23,6 @@ import type { Sender, Sent } from '../../runtime/serving/file.ts'
 import { withDigest, type Bytes } from '../../runtime/serving/variant.ts'
 import { composed } from '../../runtime/files/paths.ts'
 import { namesIn, type FolderNames } from '../../runtime/serving/folder-names.ts'
-import { groupBy } from './directory.ts'
 import { ifReadable } from '../../runtime/files/refusals.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 

@@ -5,6 +5,7 @@ import {
   canMakeDeltas,
   deltaExtension,
   dictionaryIn,
+  groupBy,
   isIntactDelta,
   isSealedDelta,
   makeDelta,
@@ -24,7 +25,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { sum } from '../../publishing/building/publish.ts'
 import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
-import { groupBy, listPublished, openDirectory, type BuiltDirectory } from './directory.ts'
+import { listPublished, openDirectory, type BuiltDirectory } from './directory.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
 
 /** The sizes of a delta and of what would be sent without it, in bytes. */

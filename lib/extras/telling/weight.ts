@@ -10,7 +10,8 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath, Asset } from '../../runtime/urls/manifest.ts'
 import { readNames } from '../../runtime/urls/read-manifest.ts'
-import { groupBy, listPublished } from '../deltas/directory.ts'
+import { groupBy } from '../deltas/delta-format.ts'
+import { listPublished } from '../deltas/directory.ts'
 import { pathOf } from './list.ts'
 
 interface Part {
