@@ -103,7 +103,7 @@ test('a wrong argument of koaFiles is an error at start that names it', t => {
     ['dist', { toString: 1 }, /^unknown option 'toString': known options: .*cacheControl/],
     ['dist', { cacheControl: 60 }, /^cacheControl must be directives, such as .*, got 60$/],
     ['dist', { at: 'static' }, "at must be a URL path such as '/static', got 'static'"],
-    ['.', { root }, /which is the project's root.*: mount a directory of its own$/]
+    ['.', { root }, /which is the project's root.*, so it needs a directory of its own$/]
   ] as readonly [unknown, object, string | RegExp][]) {
     t.throws(() => koaFiles(dir as string, options), { message })
   }

@@ -112,6 +112,7 @@ export class CompileError extends AssetError {
     super('compile-failed', `${printable(place)}: ${reason}`, options)
     this.location = location
     this.reason = reason
+    if (line !== undefined) dropFrames(options?.cause)
   }
 }
 
@@ -128,6 +129,12 @@ export class PrecompileError extends AssetError {
     super('precompile-failed', `Precompile failed with ${errors}; nothing was published${list}`)
     this.problems = problems
   }
+}
+
+/** Once the location is known, the compiler's frames only hide it; a frozen error keeps them. */
+function dropFrames(cause: unknown): void {
+  if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
+  Reflect.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
 }
 
 /** Returns the message of a thrown value. `instanceof Error` would differ between realms. */

@@ -47,7 +47,8 @@ export async function importedBy(
   const { env, isPrecompile, transforms } = project
   // Texts that are minified later are compiled with a map.
   const isMapped = env === 'development' || (isPrecompile && app.minify !== false)
-  const isLowered = (await transforms()).some(each => each.targetOf?.(app))
+  // Nothing is loaded for an app without scripts.
+  const isLowered = scripts.length > 0 && (await transforms()).some(each => each.targetOf?.(app))
   const given = { loadPaths, project, sourceMap: isMapped || isLowered }
   const found = await inParallel(scripts, 16, async script => {
     const last = known.get(script.file)
