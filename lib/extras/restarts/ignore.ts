@@ -10,8 +10,9 @@ export const IGNORED = ['public', 'apps/*/assets']
 /** Returns the record in a JSON file of the project; empty if there is none. @throws Error for text that is no JSON */
 export function recordOf(root: string, name: string): Readonly<Record<string, unknown>> {
   const file = join(root, name)
+  const text = readIfThere(file)?.toString() ?? '{}'
   try {
-    const value: unknown = JSON.parse(readIfThere(file)?.toString() ?? '{}')
+    const value: unknown = JSON.parse(text)
     return isRecord(value) ? value : {}
   } catch (error) {
     throw new Error(`${file} is not valid JSON: ${reasonOf(error)}`, { cause: error })

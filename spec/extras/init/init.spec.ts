@@ -263,7 +263,10 @@ for (const [title, files, line] of [
 ] as const) {
   test.serial(`init ${title}, interrupted anywhere, is completed by another run`, async t => {
     const whole = makeProject(t, files)
-    const { calls } = await onFailingDisk(whole, {}, () => run(whole, line))
+    const { calls: all } = await onFailingDisk(whole, {}, () => run(whole, line))
+    // Behind its removal everything is there.
+    const isStage = ({ path }: (typeof all)[number]) => path.endsWith('.koa-fresh-assets-init')
+    const calls = all.slice(0, all.findLastIndex(isStage) + 1)
     const expected = textsBelow(whole)
     const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
     t.true(writes.length > 10, JSON.stringify(calls))
