@@ -3,7 +3,7 @@
 // files that are empty or cut short.
 import type { NewNames } from '../../runtime/app/extra.ts'
 import { close, open, write } from 'node:fs'
-import { chmod, lutimes, mkdir, open as openHandle, readdir } from 'node:fs/promises'
+import { chmod, lutimes, mkdir, open as openHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
