@@ -512,6 +512,29 @@ test('a package is looked for once for a page, however many modules import it', 
   t.true(counts[0] !== 0 && counts[0] === counts[1], counts.join(' and '))
 })
 
+test('a page looks once at what modules share, such as tsconfig.json, however many they are', async t => {
+  const counts = new Array<number>()
+  for (const length of [1, 20]) {
+    const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.ts`, "import 'tip'"])
+    const files = { ...AUTOMATIC, '/tsconfig.json': '{}', ...Object.fromEntries(own) }
+    const page = await makePage(t, files, {})
+    await page.ask('/')
+    const { stat } = fs
+    let count = 0
+    const counted = (...args: Parameters<typeof stat>) => {
+      if (!/m\d+\.ts$/.test(String(args[0]))) count++
+      stat(...args)
+    }
+    const restore = replaceCalls(t, { stat: counted })
+    await page.ask('/')
+    restore()
+    counts.push(count)
+  }
+  const [one = 0, twenty = 0] = counts
+  // Folders that have just changed are looked at more closely.
+  t.true(one > 0 && twenty < one + 19, counts.join(' and '))
+})
+
 test('packages: false leaves a dependency out', async t => {
   const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
   const site = await makePage(t, files, { packages: false, missing: 'warn' })

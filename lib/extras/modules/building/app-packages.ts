@@ -18,6 +18,7 @@ import { isAbsoluteUrl } from '../../../runtime/settings/table.ts'
 import { candidatesFor } from '../../../publishing/compilers/leads.ts'
 import {
   hasSameInputs,
+  isFileObservation,
   observeAll,
   Remembered,
   type Made,
@@ -104,7 +105,7 @@ class AppPackages implements SourceList {
   async #list(): Promise<Made<Listed>> {
     const packages = new Packages(this.#project.root)
     const inputs = new Array<Observation>()
-    const all = async () => [...inputs, ...(await observeAll(packages.looked))]
+    const all = async () => distinct([...inputs, ...(await observeAll(packages.looked))])
     try {
       return { value: await this.#listFrom(packages, inputs), inputs: await all() }
     } catch (error) {
@@ -195,6 +196,15 @@ class AppPackages implements SourceList {
     if (failure !== undefined) throw unusable(failure)
     return known()
   }
+}
+
+/** Modules share settings, and folders that have none. */
+function distinct(all: readonly Observation[]): readonly Observation[] {
+  const keyOf = (each: Observation) => {
+    const seen = isFileObservation(each) ? [each.digest, ...Object.values(each.stamp)] : each.absent
+    return [each.path, ...seen].join('\n')
+  }
+  return [...new Map(all.map(each => [keyOf(each), each])).values()]
 }
 
 const NONE: Listed = { files: [], imports: { names: new Map(), links: new Map() } }
