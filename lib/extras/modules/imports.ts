@@ -2,7 +2,9 @@
 import { dirname, resolve } from 'node:path'
 import {
   hasSameInputs,
+  isFileObservation,
   observeAll,
+  recheck,
   type Observation
 } from '../../publishing/sources/observation.ts'
 import { isBuiltIn } from '../../publishing/compilers/built-in.ts'
@@ -50,14 +52,27 @@ export async function importedBy(
   // Nothing is loaded for an app without scripts.
   const isLowered = scripts.length > 0 && (await transforms()).some(each => each.targetOf?.(app))
   const given = { loadPaths, project, sourceMap: isMapped || isLowered }
+  const looks: Record<string, ReturnType<typeof look>> = {}
+  const look = (each: Observation): Promise<Observation | undefined> =>
+    (looks[keyOf(each)] ??= recheck(each))
   const found = await inParallel(scripts, 16, async script => {
     const last = known.get(script.file)
-    return last && (await hasSameInputs(last)) ? last : importsOf(script, app, given)
+    return last && (await hasSameInputs(last, look)) ? last : importsOf(script, app, given)
   })
   known.clear()
   for (const [at, { file }] of scripts.entries()) known.set(file, found[at] as ScriptImports)
   for (const each of found.slice(MAX_DRAFTS)) each.draft = undefined
   return found
+}
+
+/** Scripts share settings, and folders that have none: these are looked at once. */
+export const distinct = (all: readonly Observation[]) => [
+  ...new Map(all.map(each => [keyOf(each), each])).values()
+]
+
+function keyOf(each: Observation): string {
+  const seen = isFileObservation(each) ? [each.digest, ...Object.values(each.stamp)] : each.absent
+  return [each.path, ...seen].join('\n')
 }
 
 const NAMED =

@@ -97,8 +97,11 @@ export async function lookBefore(known: readonly Observation[] = []) {
     known.length === 0 || inputs.filter(isFileObservation).every(wasThere)
 }
 
-export async function hasSameInputs(made: { inputs: readonly Observation[] }): Promise<boolean> {
-  const inputs = await Promise.all(made.inputs.map(recheck))
+export async function hasSameInputs(
+  made: { inputs: readonly Observation[] },
+  look: (each: Observation) => Promise<Observation | undefined> = recheck
+): Promise<boolean> {
+  const inputs = await Promise.all(made.inputs.map(each => look(each)))
   if (!inputs.every(input => input !== undefined)) return false
   // An observation that has become conclusive saves the next reading.
   made.inputs = inputs

@@ -18,13 +18,12 @@ import { isAbsoluteUrl } from '../../../runtime/settings/table.ts'
 import { candidatesFor } from '../../../publishing/compilers/leads.ts'
 import {
   hasSameInputs,
-  isFileObservation,
   observeAll,
   Remembered,
   type Made,
   type Observation
 } from '../../../publishing/sources/observation.ts'
-import { importedBy, mayImport, type Imported, type ScriptImports } from '../imports.ts'
+import { distinct, importedBy, mayImport, type Imported, type ScriptImports } from '../imports.ts'
 import { isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
@@ -196,15 +195,6 @@ class AppPackages implements SourceList {
     if (failure !== undefined) throw unusable(failure)
     return known()
   }
-}
-
-/** Modules share settings, and folders that have none. */
-function distinct(all: readonly Observation[]): readonly Observation[] {
-  const keyOf = (each: Observation) => {
-    const seen = isFileObservation(each) ? [each.digest, ...Object.values(each.stamp)] : each.absent
-    return [each.path, ...seen].join('\n')
-  }
-  return [...new Map(all.map(each => [keyOf(each), each])).values()]
 }
 
 const NONE: Listed = { files: [], imports: { names: new Map(), links: new Map() } }

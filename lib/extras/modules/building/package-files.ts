@@ -68,7 +68,7 @@ export class AskedFiles implements SourceList {
 
   /** After a change all are forgotten: every text is rendered again, and asks again. */
   readonly verify = oneAtATime(async () => {
-    const same = await Promise.all(this.asked.seen.map(hasSameInputs))
+    const same = await Promise.all(this.asked.seen.map(each => hasSameInputs(each)))
     if (same.every(Boolean)) return
     this.#packages = new Packages(this.#root)
     this.asked = { files: [], seen: [] }
