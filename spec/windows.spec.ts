@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { normalize } from 'node:path'
 import { test } from './support/test.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
-import { placed, readManifest } from './support/fingerprinted.ts'
+import { readManifest } from './support/fingerprinted.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { words } from './support/texts.ts'
 import { until } from './support/until.ts'

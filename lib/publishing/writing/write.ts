@@ -31,7 +31,6 @@ import {
   rethrowNamed,
   SECOND_NS,
   statOf,
-  undefinedIfMissing,
   type Stamp
 } from '../../runtime/files/disk.ts'
 import {

@@ -9,7 +9,7 @@ import { unknownToBuild } from '../settings/of-build.ts'
 import { manifestFile, publicFile, readApps } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../settings/third-party.ts'
-import { Names, type Asset, type AssetsByPath, type InlineSvg } from './manifest.ts'
+import { Names, type Asset, type AssetsByPath } from './manifest.ts'
 import { pathFrom } from '../files/paths.ts'
 
 export const REMEDY = 'run npx koa-fresh-assets precompile'

@@ -11,7 +11,6 @@ import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, run, makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
 import { complaints, makeTyped, TYPED } from './typed.ts'
 
 const ASSETS = {
