@@ -1,6 +1,6 @@
 // Exports both middleware, and koaFiles. The entry of each half does not load the context types of the other.
 import type { Middleware } from 'koa'
-import { ELSEWHERE, MOUNT } from './runtime/settings/table.ts'
+import { MOUNT } from './runtime/settings/table.ts'
 import type { MountOptions } from './runtime/settings/options.ts'
 import { check, checked, isText, record, text } from './runtime/check-options.ts'
 import { koaAssets } from './koa-assets.ts'
@@ -39,7 +39,7 @@ const FILES = {
  * @throws AssetError for a directory that may not be served, or a manifest that is needed and missing
  */
 export function koaFiles(dir: string, options: FilesOptions = {}): Middleware {
-  check({ ...checked(options, record, 'options'), dir }, FILES, '', ELSEWHERE)
+  check({ ...checked(options, record, 'options'), dir }, FILES)
   const { at = '/', root, index = 'index.html', ...mount } = options
   return koaAssets({
     root,

@@ -16,13 +16,13 @@ type Budgets = Readonly<Record<string, number>>
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
 const RUNTIME: Budgets = {
   ground: 598,
-  http: 590,
-  files: 1200,
-  'http-cache': 1370,
-  settings: 1440,
-  urls: 560,
+  http: 600,
+  files: 1205,
+  'http-cache': 1385,
+  settings: 1435,
+  urls: 568,
   serving: 1980,
-  views: 850,
+  views: 860,
   app: 1190
 }
 const PUBLISHING: Budgets = {

@@ -8,8 +8,6 @@ export interface Expectation {
   readonly holds: (value: unknown) => boolean
   /** The checks of its options, if it is an object. */
   readonly fields?: Expectations
-  /** They are options that other packages have, by their names. */
-  readonly elsewhere?: Elsewhere
   /** The check of the value under every key, if it is an object. */
   readonly each?: Expectation
   readonly isRequired?: true
@@ -26,7 +24,6 @@ export interface Option<Value, Situation> extends Expectation {
 }
 
 type Expectations = Readonly<Record<string, Expectation>>
-type Elsewhere = Readonly<Record<string, string>>
 
 export type SettingsOf<Table> = {
   readonly [
@@ -137,17 +134,33 @@ export function settleTable<Table extends Expectations>(
   return Object.freeze(Object.fromEntries(settings)) as SettingsOf<Table>
 }
 
+const COPIES = 'compressed copies are sent wherever they are beside a file'
+const LIFETIME = "write cacheControl: 'public, max-age=<seconds>'"
+
+/** Options of koa-static, koa-static-cache and sirv, each with its counterpart here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  maxage: LIFETIME,
+  maxAge: LIFETIME,
+  hidden: 'dotfiles are never served',
+  defer: 'register this middleware behind the router',
+  format: "with index, '/docs' is a redirect to '/docs/'",
+  gzip: COPIES,
+  br: COPIES,
+  brotli: COPIES,
+  single: "write fallback: 'index.html'"
+}
+
 /** `undefined` means "not set" everywhere. */
 export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> = {}) {
   return Object.entries(record).filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
 /** @param place such as `apps.web.` @throws TypeError for an unknown or missing option and a wrong value, at any depth */
-export function check(options: unknown, rows: Expectations, place = '', elsewhere: Elsewhere = {}) {
+export function check(options: unknown, rows: Expectations, place = '') {
   const given = checked(options, record, place.slice(0, -1) || 'options')
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(rows, name)) continue
-    const advice = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
+    const advice = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined
     throw unknownName('option', name, Object.keys(rows), { place, advice })
   }
   for (const [name, row] of Object.entries(rows)) checkOption(given[name], row, name, place)
@@ -157,9 +170,9 @@ function checkOption(value: unknown, rule: Expectation, name: string, place: str
   if (value === undefined && !rule.isRequired) return
   checked(value, rule as ExpectationOf<unknown>, name, place)
   if (!isRecord(value)) return
-  const { fields, each, elsewhere } = rule
+  const { fields, each } = rule
   const inside = `${place}${name}.`
-  if (fields) check(value, fields, inside, elsewhere)
+  if (fields) check(value, fields, inside)
   if (each) for (const [key, item] of Object.entries(value)) checkOption(item, each, key, inside)
 }
 

@@ -122,7 +122,7 @@ export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) 
   return async () => {
     await Promise.all(trees.map(tree => tree.refresh()))
     const files = trees.flatMap(tree =>
-      [...tree.files(), ...tree.files('partials')].map(path => join(tree.directory, path))
+      [...tree.files(true)].map(path => join(tree.directory, path))
     )
     const looks = await inParallel(files, CONCURRENCY, async path => {
       const known = seen.get(path)

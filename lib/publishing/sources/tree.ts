@@ -13,6 +13,7 @@ import {
   undefinedIfMissing,
   isSameInode,
   isSettled,
+  PARTIAL,
   realpathOf,
   sameStamp,
   type Stamp,
@@ -90,9 +91,9 @@ export class Tree {
   }
 
   /** Yields paths relative to the directory, with `/`, in no particular order. */
-  *files(kind: 'files' | 'partials' = 'files'): Generator<string> {
-    for (const [at, folder] of this.#listing.folders) {
-      for (const file of folder[kind]) yield below(at, file)
+  *files(withPartials = false): Generator<string> {
+    for (const [at, { files }] of this.#listing.folders) {
+      for (const file of files) if (withPartials || !PARTIAL.test(file)) yield below(at, file)
     }
   }
 
@@ -176,9 +177,8 @@ async function isLinked(path: string, above: readonly string[], known?: Folder):
 }
 
 function haveSameFiles({ folders: before }: Listing, { folders: now }: Listing): boolean {
-  const namesIn = (folder: Folder | undefined) => [folder?.files, folder?.partials]
   const isSame = ([at, folder]: [string, Folder]) =>
-    before.get(at) === folder || isDeepStrictEqual(namesIn(before.get(at)), namesIn(folder))
+    before.get(at) === folder || isDeepStrictEqual(before.get(at)?.files, folder.files)
   return before.size === now.size && [...now].every(isSame)
 }
 

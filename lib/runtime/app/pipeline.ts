@@ -191,7 +191,7 @@ export class Pipeline {
 
   /** Tells whether the path is that of an asset, published or not; nothing is written. */
   async has(wanted: Wanted): Promise<boolean> {
-    if (await this.directories.isInMounts(wanted)) return true
+    if (await this.directories.findInMounts(wanted)) return true
     if (wanted.isFolder || !this.settings.servesPublic) return false
     if ((await this.#sourced(wanted)) === wanted.name) return true
     return this.directories.public.has(wanted)

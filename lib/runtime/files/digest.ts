@@ -36,18 +36,14 @@ export interface Checksums {
   readonly size: number
 }
 
-export function checksumsOfBytes(
-  bytes: Uint8Array,
-  algorithms: readonly IntegrityAlgorithm[]
-): Checksums {
+type Algorithms = readonly IntegrityAlgorithm[]
+
+export function checksumsOfBytes(bytes: Uint8Array, algorithms: Algorithms): Checksums {
   const integrity = algorithms.map(name => `${name}-${hash(name, bytes, 'base64')}`)
   return { digest: digestOf(bytes), integrity, size: bytes.length }
 }
 
-export async function checksumsOf(
-  content: Content,
-  algorithms: readonly IntegrityAlgorithm[]
-): Promise<Checksums> {
+export async function checksumsOf(content: Content, algorithms: Algorithms): Promise<Checksums> {
   if (!('copyOf' in content)) return checksumsOfBytes(content, algorithms)
   const sha256 = createHash('sha256')
   const sums = algorithms.map(name => createHash(name))

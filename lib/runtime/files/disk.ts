@@ -194,8 +194,6 @@ export type Symlinks = 'inside' | 'follow' | 'deny'
 /** The names in a source folder, in no particular order, without those that are ignored. */
 export interface FolderEntries {
   readonly files: readonly string[]
-  /** Compilers import these, and one may take precedence over another; none is published. */
-  readonly partials: readonly string[]
   readonly folders: readonly string[]
   /** A dangling link: its target may appear without a change to this folder. */
   readonly isDangling: boolean
@@ -212,10 +210,8 @@ export async function classifyEntries(
   const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
   const namesOf = (kind: 'file' | 'folder') =>
     entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
-  const files = namesOf('file')
   return {
-    files: files.filter(name => !PARTIAL.test(name)),
-    partials: files.filter(name => PARTIAL.test(name)),
+    files: namesOf('file'),
     folders: namesOf('folder'),
     isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
   }
@@ -237,8 +233,8 @@ export function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-/** Sass and Less name partials in this way. Some packages, such as lodash-es, have scripts with such names. */
-const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
+/** Sass and Less name what is imported, and not published, in this way. Some packages have scripts with such names. */
+export const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
 const IGNORED = [
   [/^\./, 'a name that begins with a dot is not published'],

@@ -109,7 +109,7 @@ async function filesUnder(path: string, chain: readonly string[] = []): Promise<
   const entries = await undefinedIfMissing(readdir(path, { withFileTypes: true }))
   if (real === undefined || !entries) return []
   const parents = [...chain, real]
-  const { files, partials, folders } = await classifyEntries(path, entries, parents, 'follow')
-  const names = [...files, ...partials, ...folders]
+  const { files, folders } = await classifyEntries(path, entries, parents, 'follow')
+  const names = [...files, ...folders]
   return (await Promise.all(names.map(name => filesUnder(join(path, name), parents)))).flat()
 }

@@ -75,14 +75,6 @@ export class Directories {
     return firstAnswer(places, ([files, placed]) => files.find(placed))
   }
 
-  /** Tells whether a mount has the file, without reading it. */
-  async isInMounts(wanted: Wanted): Promise<boolean> {
-    for (const [files, placed] of this.#placesOf(wanted)) {
-      if (await files.has(placed)) return true
-    }
-    return false
-  }
-
   /** Tells whether the path, with a slash at its end, is that of a folder with an index file. */
   async hasIndex(wanted: Wanted): Promise<boolean> {
     if (wanted.isFolder || this.#mounts.size === 0) return false

@@ -147,27 +147,10 @@ export const MOUNT = {
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>
 
-const COPIES = 'compressed copies are sent wherever they are beside a file'
-const LIFETIME = "write cacheControl: 'public, max-age=<seconds>'"
-
-/** Options of koa-static, koa-static-cache and sirv, each with its counterpart here. */
-export const ELSEWHERE = {
-  maxage: LIFETIME,
-  maxAge: LIFETIME,
-  hidden: 'dotfiles are never served',
-  defer: 'register this middleware behind the router',
-  format: "with index, '/docs' is a redirect to '/docs/'",
-  gzip: COPIES,
-  br: COPIES,
-  brotli: COPIES,
-  single: "write fallback: 'index.html'"
-}
-
 const mount: Expectation = {
   expected: 'a directory or an object',
   holds: value => isText(value) || isRecord(value),
-  fields: MOUNT,
-  elsewhere: ELSEWHERE
+  fields: MOUNT
 }
 
 const configure = { ...record, each: { ...record, fields: LAYERED } }

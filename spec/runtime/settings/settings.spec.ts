@@ -333,7 +333,8 @@ test('an unknown option, at any depth, is rejected with the nearest known name, 
       "'mounts./a.imutable': did you mean 'immutable'?"
     ],
     [JSON.parse('{"__proto__": 1}'), `'__proto__': known options: ${listed(TOP)}`],
-    [{ constructor: 1 }, `'constructor': known options: ${listed(TOP)}`]
+    [{ constructor: 1 }, `'constructor': known options: ${listed(TOP)}`],
+    [{ gzip: true }, "'gzip': compressed copies are sent wherever they are beside a file"]
   ] as const) {
     t.throws(start(options), { instanceOf: TypeError, message: `unknown option ${message}` })
   }
