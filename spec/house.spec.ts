@@ -15,7 +15,7 @@ type Budgets = Readonly<Record<string, number>>
 
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
 const RUNTIME: Budgets = {
-  ground: 598,
+  ground: 606,
   http: 600,
   files: 1205,
   'http-cache': 1385,
