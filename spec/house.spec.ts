@@ -21,7 +21,7 @@ const RUNTIME: Budgets = {
   'http-cache': 1385,
   settings: 1435,
   urls: 568,
-  serving: 1980,
+  serving: 1975,
   views: 860,
   app: 1190
 }
@@ -33,7 +33,7 @@ const PUBLISHING: Budgets = {
   rendering: 940,
   building: 1500,
   'error-page': 108,
-  cli: 569
+  cli: 557
 }
 const EXTRA: Budgets = {
   deltas: 640,

@@ -120,7 +120,6 @@ export function generalHelp(commands: readonly Command[]): string {
     ['', `Usage: ${NAME} <command> [options]`],
     ['', INTRODUCTION],
     ['Commands', table(commands.map(({ name, summary }) => [name, summary]))],
-    ['Deployment', table(DEPLOYMENT)],
     ['Options of every command', optionTable(SHARED_OPTIONS)],
     ['Configuration', CONFIGURATION],
     ['Exit status', '0  success\n1  a problem was found, or the command failed\n2  usage error'],
@@ -131,13 +130,6 @@ export function generalHelp(commands: readonly Command[]): string {
 const INTRODUCTION = `Development does not need this command: koaAssets() compiles on request. For
 production, build everything before the application starts. Each file gets a name
 that contains a digest of its content, so browsers may cache it for a year.`
-
-const DEPLOYMENT = [
-  [`${NAME} precompile`, 'build public/assets and public/assets.json'],
-  [`${NAME} verify`, 'check that every file is present and intact'],
-  ['node server.js', 'with NODE_ENV=production and SERVE_STATIC_ASSETS=true'],
-  [`${NAME} clean`, 'once the new version runs: remove old files']
-]
 
 const CONFIGURATION = `The options of koaAssets() are the default export of assets.config.js, which the
 application imports as well. Variables of .env.<environment> are read beforehand,

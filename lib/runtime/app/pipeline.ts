@@ -194,7 +194,7 @@ export class Pipeline {
     if (await this.directories.findInMounts(wanted)) return true
     if (wanted.isFolder || !this.settings.servesPublic) return false
     if ((await this.#sourced(wanted)) === wanted.name) return true
-    return this.directories.public.has(wanted)
+    return (await this.directories.public.find(wanted)) !== undefined
   }
 
   /** Returns the path of the same asset without a fingerprint. */
@@ -217,7 +217,7 @@ export class Pipeline {
     if (assets?.has(encodePath(plain))) return false
     const sourced = await this.#sourced(wanted)
     if (sourced !== undefined) return sourced === wanted.name
-    return !(await this.directories.public.has({ app, path: plain }))
+    return !(await this.directories.public.find(wantedAt(plain, this.settings)))
   }
 
   async #sourced({ app, name }: Wanted): Promise<string | undefined> {

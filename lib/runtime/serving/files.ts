@@ -113,13 +113,6 @@ export class ServedFiles {
     return used
   }
 
-  /** Tells whether there is a file that can be sent, without reading it. */
-  async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
-    const file = this.#file(wanted.path)
-    const isServed = withFile(file, opened => this.#mayServe(opened))
-    return (await ifReadable(file, isServed)) === true
-  }
-
   async #look(wanted: Wanted, known?: ServedFile, stamp?: Stamp): Promise<Found> {
     const { path } = wanted
     const now = stamp ?? (await statOf(this.#file(path)))

@@ -105,14 +105,13 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   if (`${path}/`.startsWith('/-/')) throw optionError('path', expected, given, `apps.${name}.`)
   const layers = [...layersOf(options, env), ...layersOf(app, env, `apps.${name}.`)]
   const layered = settleLayers(basis, layers)
-  const extraSources = settleSources(layered.sources, dir, layered.compile)
+  const asked = layered.sources.map(each => (typeof each === 'string' ? { dir: each } : each))
+  const extraSources = settleSources(asked, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist) existingDirectory(`apps.${name}.dir`, root, dir)
   const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
   const written = (given: string) => (isAbsolute(given) ? pathFrom(root, given) : given)
-  const dirs = layered.sources.map(each =>
-    typeof each === 'string' ? written(each) : { ...each, dir: written(each.dir) }
-  )
+  const dirs = asked.map(each => ({ ...each, dir: written(each.dir) }))
   const places = { path, dir: pathFrom(root, dir), sources: dirs }
   return Object.freeze({
     ...layered,
@@ -153,16 +152,13 @@ function layersOf(options: Omit<AppOptions, 'dir' | 'path'>, env: string, place 
 }
 
 /** A directory that is not read need not exist: a production server may have only `public`. */
-function settleSources(given: readonly (string | SourceOptions)[], base: string, isRead: boolean) {
-  return given.map((source): SourceDirectory => {
-    const { dir, at, include, exclude } = typeof source === 'string' ? { dir: source } : source
-    return {
-      dir: isRead ? existingDirectory('sources', base, dir) : absolutePath(base, dir),
-      at: at === '/' ? '' : at,
-      include: include === undefined ? undefined : [include].flat(),
-      exclude: exclude === undefined ? undefined : [exclude].flat()
-    }
-  })
+function settleSources(given: readonly SourceOptions[], base: string, isRead: boolean) {
+  return given.map(({ dir, at, include, exclude }): SourceDirectory => ({
+    dir: isRead ? existingDirectory('sources', base, dir) : absolutePath(base, dir),
+    at: at === '/' ? '' : at,
+    include: include === undefined ? undefined : [include].flat(),
+    exclude: exclude === undefined ? undefined : [exclude].flat()
+  }))
 }
 
 /** @throws AssetError for a directory that does not exist */
