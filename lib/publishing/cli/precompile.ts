@@ -40,7 +40,7 @@ The environment is production, unless NODE_ENV or --env names another.`,
       try {
         const report = await build(project, { ...run, ...optionsIn(values), warn: output.warn })
         await warnOfMore(project, output.warn)
-        const lines = await Promise.all(project.extras.map(extra => extra.commandLine?.()))
+        const lines = await Promise.all(project.extras.map(async extra => extra.commandLine?.()))
         const rows = lines.flatMap(each => each?.rows?.(report) ?? [])
         output.result(report, report.assets > 0 ? summary(report, rows) : NOTHING)
         return OK

@@ -13,7 +13,6 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
-import { digestOf } from './digest.ts'
 import { EXACT, isMiss, isSettled, named, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
 import { READ, readSnapshot } from './open-file.ts'
 
@@ -87,8 +86,8 @@ interface Reading {
 export class ReloadedFile {
   readonly path: string
   readonly #reading: Reading
-  /** The file as it was read, with a digest while its stamp may not show another change. */
-  #known: { readonly stamp: Stamp; readonly digest?: string } | undefined
+  /** It is that of the file as it was read; undefined while it may not show another change. */
+  #stamp: Stamp | undefined
   #lookedAt = -Infinity
   #looking: Promise<void> | undefined
 
@@ -97,12 +96,12 @@ export class ReloadedFile {
     this.path = path
     this.#reading = reading
     const stamp = stampIfThere(path)
-    if (stamp && isSettled(stamp, Date.now())) this.#known = { stamp }
+    if (stamp && isSettled(stamp, Date.now())) this.#stamp = stamp
   }
 
   /** Makes the next check read the file again, changed or not. */
   distrust(): void {
-    this.#known = undefined
+    this.#stamp = undefined
   }
 
   /** One stat if nothing changed, none less than `seconds` after the last; undefined if there is nothing to wait for. */
@@ -125,17 +124,13 @@ export class ReloadedFile {
   })
 
   async #readIfChanged(): Promise<void> {
-    const known = this.#known
-    const stats = known && !known.digest && (await statOf(this.path))
-    if (stats && sameStamp(stats, known.stamp)) return
-    this.#known = undefined
+    const stats = this.#stamp && (await statOf(this.path))
+    if (stats && this.#stamp && sameStamp(stats, this.#stamp)) return
+    this.#stamp = undefined
     const readAt = Date.now()
-    const read = await readSnapshot(this.path)
-    if (!read) return
-    const { bytes, stamp } = read
-    const digest = known?.digest && digestOf(bytes)
-    const isSame = known?.digest === digest && digest && sameStamp(known.stamp, stamp)
-    if (isSame || (await this.#reading.take(bytes, stamp)))
-      this.#known = isSettled(stamp, readAt) ? { stamp } : { stamp, digest: digestOf(bytes) }
+    const { bytes, stamp } = (await readSnapshot(this.path)) ?? {}
+    if (!bytes || !stamp) return
+    const isTaken = await this.#reading.take(bytes, stamp)
+    if (isTaken && isSettled(stamp, readAt)) this.#stamp = stamp
   }
 }
