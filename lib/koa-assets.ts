@@ -201,7 +201,6 @@ class AssetServer {
     return this.#development ? this.#development.respond(ctx, unstored) : unstored()
   }
 
-  /** Runs the rest of the stack, and responds if it leaves a 404. */
   #withFallback(ctx: Context, next: Next, path: string): Next {
     const { settings } = this.#pipeline
     const { mount, wanted } = missing.fallbackFor(ctx.req, settings) ?? {}
@@ -244,7 +243,6 @@ class AssetServer {
     return file && ((await firstAnswer(running, each => each.adapt?.(file, wanted))) ?? file)
   }
 
-  /** @returns false when there is no such file */
   async #send(ctx: Context, find: Parameters<typeof respondWithFile>[1]): Promise<boolean> {
     const isSent = await respondWithFile(ctx, find, { exit: this.#exitOf(ctx) })
     if (isSent) this.#watch?.file(ctx)

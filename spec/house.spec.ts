@@ -19,15 +19,15 @@ const RUNTIME: Budgets = {
   http: 600,
   files: 1195,
   'http-cache': 1385,
-  settings: 1435,
+  settings: 1432,
   urls: 568,
-  serving: 1975,
+  serving: 1965,
   views: 860,
-  app: 1190
+  app: 1172
 }
 const PUBLISHING: Budgets = {
   writing: 485,
-  compilers: 800,
+  compilers: 795,
   references: 484,
   sources: 978,
   rendering: 940,

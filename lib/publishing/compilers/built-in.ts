@@ -60,15 +60,13 @@ export const TABLE: readonly BuiltInCompiler[] = [
   esbuild('jsx', '.jsx')
 ]
 
-export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler): Compiler {
-  return {
-    extensions,
-    target,
-    compile: async input => compile(input, await loadPeer(peers, input.path, rootFor(input)))
-  }
+export function withPeer({ peers, compile, ...row }: BuiltInCompiler) {
+  const withLoaded = async (input: CompilerInput) =>
+    compile(input, await loadPeer(peers, input.path, rootFor(input)))
+  return { ...row, peers, compile: withLoaded }
 }
 
-export const builtInCompilers: readonly Compiler[] = TABLE.map(withPeer)
+export const builtInCompilers = TABLE.map(withPeer)
 
 export const compilersFor = memoized((own: readonly Compiler[]): ReadonlyMap<string, Compiler> => {
   const byExtension = new Map<string, Compiler>()
@@ -79,12 +77,12 @@ export const compilersFor = memoized((own: readonly Compiler[]): ReadonlyMap<str
 })
 
 export function isBuiltIn(compiler: Compiler): boolean {
-  return builtInCompilers.includes(compiler)
+  return builtInCompilers.some(each => each === compiler)
 }
 
 export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string): Promise<void> {
-  for (const [at, compiler] of builtInCompilers.entries()) {
-    const peers: readonly string[] = TABLE[at]?.peers ?? []
+  for (const compiler of builtInCompilers) {
+    const { peers } = compiler
     if (!compilers.has(compiler) || !(await findPeer(peers, from))) continue
     await loadPeer(peers, '', from)
     if (peers.includes('esbuild')) await (await FILES.esbuild()).loadBeforehand()

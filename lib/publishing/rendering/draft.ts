@@ -81,7 +81,6 @@ interface Options extends Pick<CompilerInput, 'loadPaths' | 'sourceMap'> {
   readonly project: Project
 }
 
-/** @param place the source directory, in which the source must be */
 export async function draft(
   { app, source, path }: Sourced,
   place: Boundary,

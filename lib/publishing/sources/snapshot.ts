@@ -8,7 +8,6 @@ import { appInTheWay, assetPath, type SourceDirectory } from '../../runtime/sett
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import { meetsNames, tailsOf } from '../../runtime/urls/spelling.ts'
 
-/** A source, and its place among those that an app searches. */
 export interface Source extends SourceFile {
   /** The position of its directory in the search order; 0 is the app's own. */
   readonly from: number

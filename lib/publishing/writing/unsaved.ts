@@ -10,7 +10,6 @@ import { unlessRefused } from '../../runtime/files/refusals.ts'
 export class Unsaved {
   readonly #folders = new Set<string>()
 
-  /** A folder that was created, or a file that got its name. */
   named(path: string): void {
     this.#folders.add(dirname(path))
   }

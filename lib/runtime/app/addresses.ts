@@ -17,7 +17,6 @@ export interface Addresses extends Pick<
   AppAssets,
   'modules' | 'moduleAt' | 'resolve' | 'bareImports' | 'inViews' | 'isLasting'
 > {
-  /** Tells whether a name is one of the app's own. */
   readonly has: (name: string) => boolean
   /** Returns the files that a page loads for a name; undefined for an own asset, and for an unknown name. */
   readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
@@ -30,7 +29,6 @@ export interface Parts {
   namesOf(app: AppSettings): Names | undefined
 }
 
-/** Makes the addresses of each app, followed by those of files in mounts. */
 export function makeAddresses(parts: Parts): ReadonlyMap<AppSettings, Addresses> {
   const { settings, running } = parts
   const { apps, publicApp } = settings

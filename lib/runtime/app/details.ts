@@ -18,7 +18,6 @@ export async function detailsIn(
   return readerOf(name, asset)?.(await headOf(content), asset?.source.file ?? name) ?? {}
 }
 
-/** Returns what reads the details of a file; undefined for a file that has none. */
 export type DetailsReader = (name: string, asset?: AppSource) => ReadDetails | undefined
 
 /** Loads the code that reads details in advance, for callers that cannot wait. */

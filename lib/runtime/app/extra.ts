@@ -10,7 +10,6 @@ import type { Details } from '../urls/manifest.ts'
 import type { Bundler, Mention, Transform } from './transform.ts'
 import type { Helpers, MountAssets } from '../views/asset-url.ts'
 
-/** The settings, and the extras that they ask for. */
 export interface Project extends Settings {
   readonly options: KoaAssetsOptions
   readonly extras: readonly Extra[]
@@ -69,7 +68,6 @@ export interface Deltas {
   ): Promise<DeltaWriter>
 }
 
-/** The names that files got, which are saved together. */
 export interface NewNames {
   named(path: string): void
 }
@@ -77,7 +75,6 @@ export interface NewNames {
 export interface IndexKeeper {
   /** Reads what an earlier process kept, when it is first called. */
   restored(): Promise<void>
-  /** Is called for each new entry. */
   saveSoon(): void
 }
 
@@ -251,7 +248,6 @@ export interface Call {
 
 export interface Command {
   readonly name: string
-  /** One line for the list of commands. */
   readonly summary: string
   /** The name of the command that follows it in that list; undefined for the last one. */
   readonly before?: string

@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import { warnOnce } from '../errors.ts'
 import { errorCode, lstatOf, named } from './disk.ts'
 
-/** The calls, each with the consequence of its refusal. */
 const CONSEQUENCES = {
   chmod:
     'files get the permissions that the system gives them, and a server in front has to be able to read them',

@@ -124,7 +124,6 @@ function revalidated(isCompiled: boolean): string {
   return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
 }
 
-/** Files that the apps publish, and those that were put there by hand. */
 export function publicDirectory(
   settings: Settings,
   { isHidden, isOrdinary }: Pick<Directory, 'isHidden' | 'isOrdinary'>

@@ -39,7 +39,6 @@ export function setFields(res: ServerResponse, { fields, said }: PreparedRespons
   }
 }
 
-/** Returns the same fields for one visitor: no shared cache may store the response. */
 export function privateFields(fields: Fields): Fields {
   return fields.map(([name, value]) => [
     name,

@@ -59,7 +59,6 @@ function memoryCostOf(length: number): number {
   return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }
 
-/** The directories that are served differ in these values. */
 export interface Directory {
   readonly place: Boundary
   /** The decoded path: `/static`; the empty string for `/`. */

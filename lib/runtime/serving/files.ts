@@ -83,7 +83,6 @@ export class ServedFiles {
     return ifReadable(this.#file(path), this.#look(wanted))
   }
 
-  /** Makes the next `find` read the disk. */
   forget({ path }: Pick<Wanted, 'path'>): void {
     this.#memory.delete(this.#key(path))
     // A load in progress may be out of date.
@@ -232,7 +231,6 @@ export class ServedFiles {
     return served
   }
 
-  /** Tells whether an open file may be served, whatever links lead to it. */
   async #mayServe(opened: OpenFile): Promise<boolean> {
     const { isHidden, place } = this.directory
     if (!(await this.#isInPlace(opened))) return false

@@ -23,7 +23,6 @@ type Mounts = Settings['mounts']
 // RFC 9112 section 3.2.2. The authority may only have its own characters: parsers disagree about `http://host\admin/x`.
 const ABSOLUTE_FORM = /^https?:\/\/[\w.:[\]-]+(?=\/)/i
 
-/** Returns the path of a request target, as it was sent. */
 export function rawPath(target: string): string {
   const origin = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '')
   const query = origin.indexOf('?')

@@ -127,7 +127,6 @@ export interface FilePart {
   readonly range: ByteRange | undefined
 }
 
-/** A file as a body, which Koa reads later. */
 export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
   return lastingStreamOf(part.file, { ...sourceOf(res, part), ...spanOf(part) })
 }

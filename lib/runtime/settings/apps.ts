@@ -190,10 +190,8 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
     compilers,
     define,
-    /** The values of expressions in scripts. */
     constants: constantsOf(basis, define),
     revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
-    /** True if a tail of an asset's path finds the asset. */
     tails: basis.tails
   }
 }

@@ -17,7 +17,6 @@ export interface Asset {
   readonly source: string
   /** The Subresource Integrity hashes, one per algorithm: `['sha384-…']`; none when that is off. */
   readonly integrity: readonly string[]
-  /** The size in bytes. */
   readonly size: number
   /** The position of its source directory in the search order; undefined for the app's own. */
   readonly from?: number | undefined

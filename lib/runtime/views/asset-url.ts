@@ -86,7 +86,6 @@ export interface MountAssets {
   labelsAt(mount: string | undefined): string
 }
 
-/** Helpers that an extra adds to those of an app. */
 export interface Helpers {
   /** True if each page has its own helpers: their results depend on what the page already contains. */
   readonly isPerPage: boolean
