@@ -5,13 +5,11 @@ import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details
 import type { AppSource, PageDependency, Project, SourceList } from '../../runtime/app/extra.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
 import { errorCode, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
-import { manifestFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
-import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
 import { loadModuleLexer } from '../references/modules.ts'
-import { makeNameCheck, type NameCheck } from '../sources/advice.ts'
+import { makeNameCheck } from '../sources/advice.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
 import type { AppSources } from '../sources/app-sources.ts'
 import { loadSources, type Sources } from '../sources/sources.ts'
@@ -42,7 +40,7 @@ export class Publishing implements OnRequest {
   readonly sources: Sources
   readonly plain: PlainNames
   readonly dependencies: readonly PageDependency[]
-  readonly checkName: NameCheck
+  readonly checkName: OnRequest['checkName']
   detailsOf: ReturnType<typeof detailsInSources> | undefined
   readonly #rebuilt: Rebuilt
 
@@ -51,9 +49,7 @@ export class Publishing implements OnRequest {
     this.sources = sources
     this.plain = new PlainNames(settings, sources, warn)
     this.#rebuilt = rebuilt
-    const isPrecompiled = async (path: string) =>
-      (await readAssets(manifestFile(settings), true)).has(path)
-    this.checkName = makeNameCheck(settings, sources, isPrecompiled, warn)
+    this.checkName = makeNameCheck(settings, sources, warn)
     const { apps } = settings
     const listed = apps.flatMap(app => this.#listed(app) ?? [])
     this.dependencies = [

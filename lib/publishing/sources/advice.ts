@@ -1,13 +1,13 @@
 // Gives advice about a name that has no source, and warns in development about one in a page.
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { reasonOf } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { assetPath, ofApp } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
-import { encodePath } from '../../runtime/urls/spelling.ts'
 import type { Sources } from './sources.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
@@ -44,16 +44,12 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
 
 const MAX_REMEMBERED = 200
 
-/** @param whose the referrer, as the warning names it: `a page links to` */
-export type NameCheck = (app: AppSettings, name: string, whose?: string) => void
-
 /** Looks up names later, each once until a file is added or removed: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
   settings: Settings,
   sources: Sources,
-  isPrecompiled: (path: string) => Promise<boolean>,
   warn: (message: string) => void
-): NameCheck {
+): OnRequest['checkName'] {
   const problemOf = async (app: AppSettings, name: string, whose: string) => {
     const own = sources.of(app)
     // Everything is listed again only for a name that is not in the list.
@@ -63,12 +59,10 @@ export function makeNameCheck(
     const isThere = (await statOf(publicFile(settings, path)))?.isFile()
     const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')
     const missing = `${whose} ${path}, which has no source in ${searched}`
-    if (isThere && !(await isPrecompiled(encodePath(path))))
-      return `${missing}: public has a file of that name, but with fingerprints no helper finds it: write its URL in the page, or move it to the sources`
     if (isThere) {
-      const near = await adviseOn(sources, app, name)
-      const rest = near === undefined ? '' : `; ${near}`
-      return `${missing}: public has what a precompile made of one that is gone${rest}`
+      const near =
+        (await adviseOn(sources, app, name)) ?? 'write its URL, or move it to the sources'
+      return `${missing}: public has a file of that name, from a precompile or put there by hand, but with fingerprints no helper finds it: ${near}`
     }
     if (warning !== undefined) return warning
     const advice =
