@@ -9,12 +9,9 @@ import { Tree } from './tree.ts'
 import { AppSources } from './app-sources.ts'
 
 export async function loadSources(project: Project, warn: Warn): Promise<Sources> {
-  const makers = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))
-  return new Sources(
-    project,
-    warn,
-    makers.filter(each => each !== undefined)
-  )
+  const made = await Promise.all(project.extras.map(async extra => extra.sources?.make(project)))
+  const makers = made.filter(each => each !== undefined)
+  return new Sources(project, warn, makers)
 }
 
 /** Watches the sources until `use` is over: on Windows a directory that is watched can be neither removed nor renamed. */

@@ -108,9 +108,8 @@ function withImports(plain: Addresses, app: AppSettings, known: () => readonly K
     ...plain,
     moduleAt(path) {
       const name = nameAt(path)
-      const links = known()
-        .find(each => each.links.has(name))
-        ?.links.get(name)
+      const importer = known().find(each => each.links.has(name))
+      const links = importer?.links.get(name)
       return links && { path, target: path, imports: links.map(pathOf) }
     },
     bareImports: () => known().flatMap(({ names }) => [...names])

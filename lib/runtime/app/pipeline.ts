@@ -236,8 +236,5 @@ export class Pipeline {
 }
 
 function failureOf(work: () => Promise<void>): Promise<unknown> {
-  return work().then(
-    () => undefined,
-    (error: unknown) => error
-  )
+  return work().catch((error: unknown) => error)
 }

@@ -146,10 +146,8 @@ export class ServedFiles {
   async #read(wanted: Wanted, trust: number, isCurrent: () => boolean): Promise<Found> {
     const { path } = wanted
     try {
-      const file = await ifReadable(
-        this.#file(path),
-        this.open(wanted, each => each)
-      )
+      const opened = this.open(wanted, each => each)
+      const file = await ifReadable(this.#file(path), opened)
       if (file && isCurrent()) this.#memory.set(this.#key(path), file)
       if (!file && trust > 0 && !this.#isTopKnown) {
         const names = await namesUpTo(MAX_TOP, this.directory.place.dir)

@@ -131,6 +131,8 @@ export function assetName(given: string, extension: string): string | undefined 
   )
 }
 
+interface PathHelper extends OfName<'path', MountChoice> {}
+
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
     /**
@@ -139,19 +141,13 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
      * @example path('application.js') // /assets/application.js
      * @example path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
      */
-    path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as OfName<
-      'path',
-      MountChoice
-    >,
+    path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as PathHelper,
 
     /**
      * Returns the URL, with `host` if that option is set; it is not escaped for HTML.
      * @example url('application.js') // https://cdn.example/assets/application.js
      */
-    url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as OfName<
-      'path',
-      MountChoice
-    >
+    url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as PathHelper
   } as const
 }
 
