@@ -15,25 +15,25 @@ type Budgets = Readonly<Record<string, number>>
 
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
 const RUNTIME: Budgets = {
-  ground: 606,
-  http: 600,
-  files: 1195,
+  ground: 615,
+  http: 595,
+  files: 1190,
   'http-cache': 1385,
   settings: 1432,
-  urls: 568,
-  serving: 1965,
-  views: 860,
+  urls: 562,
+  serving: 1960,
+  views: 852,
   app: 1172
 }
 const PUBLISHING: Budgets = {
-  writing: 485,
-  compilers: 795,
+  writing: 482,
+  compilers: 800,
   references: 484,
-  sources: 978,
-  rendering: 940,
+  sources: 965,
+  rendering: 938,
   building: 1500,
   'error-page': 108,
-  cli: 557
+  cli: 555
 }
 const EXTRA: Budgets = {
   deltas: 640,

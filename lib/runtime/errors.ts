@@ -157,7 +157,7 @@ export function printableLines(text: string): string {
   )
 }
 
-function escaped(character: string): string {
+export function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 

@@ -121,12 +121,9 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(step > 0 && value < 100 ? 1 : 0)} ${UNITS[step]}`
 }
 
-/** `0.42 s`, `12.3 s`, `2 min 5 s` */
+/** `0.42 s`, `12.3 s` */
 export function formatSeconds(seconds: number): string {
-  if (seconds < 10) return `${seconds.toFixed(2)} s`
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
-  const whole = Math.round(seconds)
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`
 }
 
 /** `1 asset`, `2 assets`, `1,234 assets` */

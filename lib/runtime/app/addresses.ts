@@ -22,7 +22,7 @@ export interface Addresses extends Pick<
   readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
 }
 
-export interface Parts {
+interface Parts {
   readonly settings: Settings
   readonly running: readonly Running[]
   readonly onRequest: OnRequest | undefined

@@ -11,12 +11,13 @@ import { ReloadedNames } from '../urls/read-manifest.ts'
 import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
-import { missingReport } from './missing-report.ts'
 import type { OnRequest } from './on-request.ts'
 import type { PageDependency, Project, Running, Watch } from './extra.ts'
 
 /** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
 const MAX_ATTEMPTS = 5
+/** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
+const MAX_WRITTEN = 200
 
 export class Pipeline {
   readonly settings: Project
@@ -25,7 +26,6 @@ export class Pipeline {
   /** The error of a manifest that is needed and missing or broken: no server starts with one. */
   failure: AssetError | undefined
   recall: Directories['recall']
-  readonly reportMissing = missingReport(this)
   /** Loads publishing on request, whether or not an app needs it. */
   readonly load = once(() => this.#load())
   /** Set once it is loaded, as the two below. */
@@ -37,6 +37,8 @@ export class Pipeline {
   #dependencies: readonly PageDependency[] = []
   /** The time in seconds for which the last look at them is trusted. */
   readonly #trusted: number
+  /** The names of which a file was reported: where one is missing, mostly all are. */
+  #reported: Names | undefined
   #isReady = false
   readonly #loadRooms = once(async () => {
     // These are imported one after the other, as Jest needs it.
@@ -206,6 +208,31 @@ export class Pipeline {
   /** Returns the URL path that helpers currently emit, encoded. */
   addressOf({ app, name, path }: Wanted): string {
     return this.namesOf(app)?.find(app, name)?.target ?? encodePath(path)
+  }
+
+  /** Warns of the probable reason for a 404. In development source maps and pages for developers are left out. */
+  reportMissing(wanted: Wanted): void {
+    const { env, apps, serve } = this.settings
+    const { app, name } = wanted
+    if (!app.compile) this.#reportUnsent(wanted)
+    const isSought = env === 'development' && serve && app.compile && apps.includes(app)
+    if (!isSought || name.length > MAX_WRITTEN || /^-\/|\.map$/.test(name)) return
+    this.onRequest?.checkName(app, name, 'a browser asked for')
+  }
+
+  /** Warns of a file that pages name and `public` lacks. */
+  #reportUnsent({ app, name, path }: Wanted): void {
+    const plain = splitFingerprint(name)?.name
+    const names = this.namesOf(app)
+    if (plain === undefined || !names || names === this.#reported) return
+    const asset = names.assets.get(encodePath(assetPath(app, plain)))
+    if (asset?.target !== encodePath(path)) return
+    this.#reported = names
+    this.warn(
+      this.settings.serve
+        ? `${path} is a 404, though the manifest names it: public lacks this file, or has other bytes under its name. npx koa-fresh-assets verify lists all such files`
+        : `${path} is a 404, as serve is off: set SERVE_STATIC_ASSETS=true or serve: true, or let the web server in front send public`
+    )
   }
 
   // Tells whether hex digits that are not the digest of the bytes belong to the name. They do when an asset is

@@ -1,6 +1,7 @@
 // Writes HTML tags; no attribute value can break out of one.
 import { inspect } from 'node:util'
 import { checked, entriesGiven, isRecord, optionError, record } from '../check-options.ts'
+import { escaped } from '../errors.ts'
 
 /** `true` is written as `name="name"`; `false` and `null` omit the attribute. */
 export type AttributeValue = string | number | boolean | null | undefined
@@ -65,7 +66,5 @@ export function escapeHtml(text: string): string {
 
 /** HTML has no character references inside `<script>`; JSON has its own escapes. */
 export function escapeInScript(json: string): string {
-  return json.replace(/[<>\u2028\u2029]/g, character => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return json.replace(/[<>\u2028\u2029]/g, escaped)
 }

@@ -160,7 +160,7 @@ test('without a command it prints the help with exit status 2; --help and --vers
 test('bytes, seconds and counts are short and readable', t => {
   const sizes = [0, 999, 1000, 99_940, 123_456, 999_500, 5e9, 2e16].map(formatBytes)
   t.is(sizes.join(', '), '0 B, 999 B, 1.0 kB, 99.9 kB, 123 kB, 1.0 MB, 5.0 GB, 20000 TB')
-  t.deepEqual([0.004, 12.34, 119.7].map(formatSeconds), ['0.00 s', '12.3 s', '2 min 0 s'])
+  t.deepEqual([0.004, 12.34, 119.7].map(formatSeconds), ['0.00 s', '12.3 s', '119.7 s'])
   t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
 })
 
