@@ -262,6 +262,15 @@ const CASES: Readonly<Record<string, Case>> = {
     t.true(had in (await json(now)))
     const [asset] = Object.values(await json(list)) as Record<string, unknown>[]
     return String(asset?.[had])
+  },
+  'the `usedBy` of `list --json`': async (t, had, _, [[, list = '']]) => {
+    const manifest = JSON.stringify({ 'a.js': { file: 'a-1.js', isEntry: true } })
+    const config = JSON.stringify({ mounts: { '/x': { dir: 'x', manifest: 'x/m.json' } } })
+    const files = { 'x/m.json': manifest, 'x/a-1.js': 'a', 'assets.config.json': config }
+    const { stdout } = await runCommand(makeProject(t, files), list)
+    const listed = JSON.parse(stdout) as Record<string, unknown>[]
+    t.deepEqual(listed.at(-1)?.['entries'], ['a.js'])
+    return String(listed.at(-1)?.[had])
   }
 }
 

@@ -50,8 +50,7 @@ const listCommand: Command = {
 of the fingerprinted file, once it is precompiled.
 
 Then come the mounts, and each file that a bundler's manifest names: its source, its
-size, those of its compressed copies, and the entries whose tags include it; in
-parentheses, those that use it in another way, such as by a dynamic import.
+size, those of its compressed copies, and the entries whose tags include it.
 
 With --entry, lists what a page loads for a script or a stylesheet instead, by
 package and file, in bytes of brotli, by the last precompile.`,
@@ -127,12 +126,12 @@ function mountsText(mounts: readonly ListedMount[]): string[] {
   })
   const codings = CODINGS.map(({ name }) => name)
   const files = mounts.flatMap(each => each.files)
-  const named = files.map(({ path, source = '-', sizes, entries, usedBy }) => [
+  const named = files.map(({ path, source = '-', sizes, entries }) => [
     path,
     source,
     sizeText(sizes['identity'], 'missing'),
     ...codings.map(name => sizeText(sizes[name])),
-    [...entries, ...usedBy.map(name => `(${name})`)].join(', ')
+    entries.join(', ')
   ])
   const heading = ['file', 'source', 'size', ...codings, 'entries']
   const isRight = [2, ...codings.map((_, at) => at + 3)]

@@ -119,14 +119,13 @@ function toldBy({ manifest, problem, files }: ListedMount, path: string): string
   if (manifest === undefined) return []
   const file = files.find(each => each.path === path)
   if (!file) return [`${manifest} does not name it`]
-  const { source, entries, usedBy, sizes } = file
+  const { source, entries, sizes } = file
   const details = [`${manifest} names it${source === undefined ? '' : `, made from ${source}`}`]
   if (!('identity' in sizes)) details.push('it is missing on disk: build again')
   for (const entry of entries) {
     const tags = files.filter(each => each.entries.includes(entry))
     details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
   }
-  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, whose tags do not include it`)
   return details
 }
 

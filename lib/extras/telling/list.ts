@@ -117,20 +117,14 @@ async function filesOf(mount: MountSettings, env: string) {
   }
   const bundle = readBundle(read.bytes, { ...mount, manifest })
   const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
-  const uses = Array.from(bundle.entries, ([name, load]) => {
-    return { name, tags: namedBy(load()), all: new Set(bundle.usedBy?.(name)) }
-  })
-  const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
-    uses.filter(test).map(({ name }) => name)
+  const tags = Array.from(bundle.entries, ([name, load]) => [name, namedBy(load())] as const)
   const isExcluded = excluderOf(exclude)
   const served = [...bundle.files].filter(file => !isExcluded(withoutQuery(file)))
   return inParallel(served.toSorted(), 16, async file => ({
     path: addressAt(urlPath, file).path,
     /** The name by which pages ask for its source; undefined where the manifest gives none. */
     source: sources.get(file),
-    entries: namesWhere(({ tags }) => tags.has(file)),
-    /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
-    usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file)),
+    entries: tags.flatMap(([name, files]) => (files.has(file) ? name : [])),
     sizes: await sizesOf(join(dir, withoutQuery(file)))
   }))
 }

@@ -75,7 +75,7 @@ test('a project with only mounts lists and verifies its bundles, and has nothing
 
 file                  source           size  br  zstd  gzip  entries
 /static/admin-b2.js   src/admin.js      7 B   -     -     -  src/admin.js
-/static/lazy-d4.js    src/lazy.js   missing   -     -     -  (src/main.js)
+/static/lazy-d4.js    src/lazy.js   missing   -     -     -
 /static/main-a1.js    src/main.js       6 B   -     -  27 B  src/main.js
 /static/main.css      -                 3 B   -     -     -  src/main.js
 /static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
@@ -86,7 +86,7 @@ file                  source           size  br  zstd  gzip  entries
   const itself = { path: '/static', source: 'dist', target: '/static', mount: '/static' }
   t.deepEqual(mount, { ...itself, directory: 'dist', manifest: 'dist/list.json' })
   const [path, source] = ['/static/admin-b2.js', 'src/admin.js']
-  const listed = { path, source, entries: [source], usedBy: [], target: path, mount: '/static' }
+  const listed = { path, source, entries: [source], target: path, mount: '/static' }
   t.deepEqual(admin, { ...listed, sizes: { identity: 7 }, size: 7, isMissing: false })
   rmSync(join(root, 'dist/list.json'))
   const { status, stderr } = await run(root, 'verify')

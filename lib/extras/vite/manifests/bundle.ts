@@ -11,8 +11,6 @@ export interface Bundle {
   /** Modules that others import dynamically; empty where the manifest has them among its entries. */
   readonly lazy: Loads
   readonly tagged: ReadonlySet<string>
-  /** The files that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
-  readonly usedBy?: (name: string) => readonly string[]
   /** Files by the names of their sources, as far as the manifest gives them. */
   readonly sources: ReadonlyMap<string, string>
   readonly files: ReadonlySet<string>
@@ -32,8 +30,6 @@ export interface Chunk {
   /** The name before a hash was added, without extension; empty when not known. */
   readonly stem: string
   readonly imports: readonly string[]
-  /** The chunks that it imports or names in any way, later as well. */
-  readonly uses: readonly string[]
   readonly stylesheets: readonly string[]
   readonly assets: readonly string[]
 }
@@ -61,11 +57,6 @@ export function bundleOf(
 ): Omit<Bundle, 'sources'> {
   const loads = (keys: ReadonlyMap<string, string>): Loads =>
     new Map(Array.from(keys, ([name, key]) => [name, () => load(key)]))
-  const usesOf = (key: string) => chunks.get(key)?.uses.filter(used => chunks.has(used)) ?? []
-  const usedBy = (name: string) => {
-    const used = [...importOrder([entries.get(name) ?? ''], usesOf)]
-    return used.flatMap(key => chunks.get(key) ?? []).flatMap(filesOf)
-  }
   const all = [...chunks.values()]
   const files = new Set(all.flatMap(filesOf))
   // A chunk's stylesheet is named after the chunk.
@@ -76,7 +67,6 @@ export function bundleOf(
     entries: loads(entries),
     lazy: loads(lazy),
     tagged: namedBy(loadedWith(chunks, [...entries.values()], common)),
-    usedBy,
     files,
     paths: files,
     hashed: hashedAmong(stems, hash)

@@ -55,8 +55,7 @@ function readOutput(path: string, output: unknown, base: number): Output {
   return {
     file,
     stem: isShared ? 'chunk' : stemOf(entryPoint ?? inputs[0] ?? ''),
-    imports: pathsOf(imports, 'import-statement'),
-    uses: [...pathsOf(imports), ...css],
+    imports: staticImports(imports),
     entryPoint,
     stylesheets: css.map(each => fileBelow(each.slice(base))),
     assets: [],
@@ -64,10 +63,10 @@ function readOutput(path: string, output: unknown, base: number): Output {
   }
 }
 
-function pathsOf(imports: readonly unknown[], kind?: string): string[] {
+function staticImports(imports: readonly unknown[]): string[] {
   return imports.flatMap(each => {
-    const { path, kind: actual, external } = isRecord(each) ? each : {}
-    const isMeant = typeof path === 'string' && (kind ?? actual) === actual && !external
-    return isMeant ? [path] : []
+    const { path, kind, external } = isRecord(each) ? each : {}
+    const isStatic = typeof path === 'string' && kind === 'import-statement' && !external
+    return isStatic ? [path] : []
   })
 }

@@ -42,7 +42,7 @@ export function readVite(manifest: Json) {
 }
 
 function readChunk(key: string, chunk: Json): Chunk {
-  const { file, name, src, imports, css, assets, dynamicImports } = chunk
+  const { file, name, src, imports, css, assets } = chunk
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
   const source = typeof src === 'string' && !key.startsWith('_') ? src : ''
   // The stylesheet `app.css.scss` has the name `app.css`, and the file `app-<hash>.css`.
@@ -57,7 +57,6 @@ function readChunk(key: string, chunk: Json): Chunk {
     file: fileBelow(file),
     stem: stemOf(plain),
     imports: texts(imports, 'imports'),
-    uses: [...texts(imports, 'imports'), ...texts(dynamicImports, 'imports')],
     stylesheets: texts(css, 'css').map(fileBelow),
     assets: texts(assets, 'assets').map(fileBelow)
   }
