@@ -183,7 +183,6 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; p
 .failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }
 .failure, p.problem { border-color: var(--bad) }
 pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; overflow-wrap: normal; background: var(--page); tab-size: 2 }
-.texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem; align-items: start }
 .code pre span { counter-increment: line; overflow-wrap: normal }
 .code pre span::before { content: counter(line); display: inline-block; width: 2.5rem; margin-right: 1rem; color: var(--muted); text-align: right }
 @media (max-width: 44rem) {

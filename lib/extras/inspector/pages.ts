@@ -3,14 +3,14 @@ import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Context } from 'koa'
+import type { Listed } from '../../publishing/sources/snapshot.ts'
 import type { Pages } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { DiagnosticMessages } from '../../runtime/diagnostics.ts'
 import { streamOf } from '../../runtime/files/open-file.ts'
-import type { ServedFiles } from '../../runtime/serving/files.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
 import { explain } from '../telling/explain.ts'
 import { ownPath } from '../telling/list.ts'
 import {
@@ -115,20 +115,12 @@ export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 
 /** @param asked is a path, a URL, or a name as a view writes it */
 export async function reportOn(survey: Survey, asked: string) {
-  const { settings, directories } = survey.pipeline
   const place = survey.places.get((await ownPath(survey.pipeline, asked)) ?? '')
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
   const verdict = seen && { state: seen.state, reason: seen.reason }
   const url = asset?.url ?? asked
   const { representations, ...explanation } = await explain(survey.pipeline, url, verdict)
-  const textAt = (files: ServedFiles, path: string, file?: string) =>
-    files.open(wantedAt(path, settings), async (_, opened) => {
-      const pieces = await streamOf(opened, MAX_BYTES).toArray()
-      return shownText(Buffer.concat(pieces as Buffer[]), file)
-    })
-  const urlPath = decodeURIComponent(withoutBase(asset?.url ?? '', settings.base))
-  const sourceFiles = place && directories.rootAt(place.source.directory)
   return {
     asked,
     asset,
@@ -140,12 +132,7 @@ export async function reportOn(survey: Survey, asked: string) {
       })
       return { ...rest, headers: reasoned }
     }),
-    texts: {
-      source:
-        sourceFiles &&
-        (await textAt(sourceFiles, `/${pathInDirectory(place.source)}`, asset?.source)),
-      published: asset && (await textAt(directories.public, urlPath, asset.target))
-    }
+    source: place && (await sourceOf(survey, place))
   }
 }
 
@@ -174,30 +161,30 @@ const MAX_BYTES = 64 * 1024
 /** An inline source map is one line. */
 const LONG_LINE = /^(.{500}).+$/gm
 
-/** Returns undefined for bytes that are not text. @param file is relative to the project root */
-function shownText(content: Buffer, file?: string) {
+/** Returns the beginning of a source; undefined for bytes that are not text. */
+async function sourceOf({ pipeline }: Survey, { source }: Listed) {
+  const { settings, directories } = pipeline
+  const wanted = wantedAt(`/${pathInDirectory(source)}`, settings)
+  const files = directories.rootAt(source.directory)
+  const content = await files.open(wanted, async (_, opened) => {
+    const pieces = await streamOf(opened, MAX_BYTES).toArray()
+    return Buffer.concat(pieces as Buffer[])
+  })
   // The decoder drops a character that is cut in two.
-  const text = new StringDecoder('utf8').write(content.subarray(0, MAX_BYTES))
+  const text = new StringDecoder('utf8').write(content?.subarray(0, MAX_BYTES) ?? Buffer.of())
   if (text.includes('\0') || text.includes('\ufffd')) return undefined
-  const isCut = content.length > MAX_BYTES
-  const omitted = isCut ? `only the first ${MAX_BYTES / 1024} KiB are shown` : undefined
-  return { file, text: text.replace(LONG_LINE, '$1…'), omitted }
+  return { text: text.replace(LONG_LINE, '$1…'), isCut: (content?.length ?? 0) > MAX_BYTES }
 }
 
-export function assetPage({ asset, asked, explanation, representations, texts }: AssetReport) {
+export function assetPage({ asset, asked, explanation, representations, source }: AssetReport) {
   const { path, steps, outcome } = explanation
-  const { source, published } = texts
-  const isSame = source && published && source.text === published.text
   return layout(asset?.path ?? asked, `asset?path=${encodeURIComponent(asked)}&json`, [
     asset && summary(asset),
     element('h2', 'How it is resolved'),
     table(path, steps),
     html`<p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>`,
     representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers)),
-    html`<div class="texts">
-      ${source && section(isSame ? 'Source, published unchanged' : 'Source', source)}
-      ${!isSame && published && section('Published', published)}
-    </div>`
+    asset && source && section(asset.source, source)
   ])
 }
 
@@ -223,10 +210,10 @@ function code(label: string, content: Value): Html {
 }
 
 /** Lines are numbered; the numbers are not part of the text. */
-function section(name: string, { file, text, omitted }: NonNullable<ReturnType<typeof shownText>>) {
+function section(file: string, { text, isCut }: NonNullable<AssetReport['source']>) {
   const lines = each('span', text.replace(/\n$/, '').split(/(?<=\n)/))
-  const heading = file === undefined ? name : html`${name} <code>${file}</code>`
-  const shown = code(name, element('code', lines))
-  const parts = [element('h3', heading), omitted && note(omitted), shown]
+  const omitted = isCut && note(`only the first ${MAX_BYTES / 1024} KiB are shown`)
+  const heading = element('h3', html`Source <code>${file}</code>`)
+  const parts = [heading, omitted, code('Source', element('code', lines))]
   return element('section', parts, { class: 'code' })
 }

@@ -87,12 +87,12 @@ test('the list is filtered by text and state, and paged', async t => {
 
 test('a source that does not compile is shown with the place and its text', async t => {
   const site = await makeInspected(t)
-  const { asset, texts, explanation } = await json<AssetReport>(site, 'asset?path=broken.css&json')
+  const { asset, source, explanation } = await json<AssetReport>(site, 'asset?path=broken.css&json')
   const { location = '', reason = '', excerpt = '' } = asset?.failure ?? {}
   t.regex(location, /^apps\/web\/assets\/css\/broken\.css\.scss:2:/)
   t.true(excerpt.includes('color: ;;{'))
   t.deepEqual(asset?.problems, [`${location}: ${reason}`])
-  t.deepEqual(Object.keys(texts), ['source'])
+  t.true(source?.text.includes('color: ;;{'))
   t.is(explanation.outcome, '500, as its source cannot be published')
   const page = await site.ask('/assets/-/asset?path=broken.css')
   t.is(page.text.split(escaped(reason)).length, 2, 'once')
@@ -132,9 +132,10 @@ test('the page says what its JSON says', async t => {
     for (const each of problems) t.true(page.text.includes(escaped(each)), each)
   }
   const about = 'asset?path=/assets/app.css'
-  const { explanation, texts, representations } = await json<AssetReport>(site, `${about}&json`)
+  const { explanation, source, representations } = await json<AssetReport>(site, `${about}&json`)
   const { text } = await site.ask(`/assets/-/${about}`)
-  const lines = Object.values(texts).flatMap(each => (each?.text ?? '').trimEnd().split('\n'))
+  const lines = source?.text.trimEnd().split('\n') ?? []
+  t.true(lines.length > 1)
   const headers = representations.flatMap(each => each.headers.flatMap(one => Object.values(one)))
   const { steps } = explanation
   const found = steps.flatMap(({ finding, details }) => [finding, ...details])
@@ -212,12 +213,12 @@ test('a module of a package is listed by the package that it is built from, a fi
     'node_modules/tip/drop.svg'
   ])
   for (const name of ['npm/tip.js', 'npm/tip/drop.svg']) {
-    const { texts } = await json<AssetReport>(site, `asset?path=${name}&json`)
-    t.truthy(texts.source?.text, name)
+    const { source } = await json<AssetReport>(site, `asset?path=${name}&json`)
+    t.truthy(source?.text, name)
   }
 })
 
-test('the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
+test('the page of an asset has the steps of explain, its source, and a reason for each header', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
   const report = await json<AssetReport>(site, 'asset?path=/assets/app.css&json')
@@ -225,10 +226,8 @@ test('the page of an asset has the steps of explain, its texts, and a reason for
   t.deepEqual(subjects, ['settings', 'path', 'app', 'sources', 'helpers', 'file'])
   t.is(report.explanation.outcome, '200, its target, which is current')
   t.deepEqual(report.asset?.dependencies, ['apps/web/assets/css/_colors.scss'])
-  const { source, published } = report.texts
-  t.true(source?.text.startsWith("@use 'colors'"))
-  t.true(published?.text.startsWith('a {\n  color: red;'))
-  t.is(source?.file, 'apps/web/assets/css/app.css.scss')
+  t.true(report.source?.text.startsWith("@use 'colors'"))
+  t.is(report.asset?.source, 'apps/web/assets/css/app.css.scss')
   const { headers } = await site.ask('/assets/app.css')
   const [identity] = report.representations
   t.true((identity?.headers.length ?? 0) > 5)
@@ -236,16 +235,9 @@ test('the page of an asset has the steps of explain, its texts, and a reason for
     t.is(headers[name.toLowerCase()], value, name)
     t.true(reason.length > 10)
   }
-  await site.ask('/assets/user/menu.css')
-  for (const [name, labels] of [
-    ['app.css', ['Source', 'Published']],
-    ['user/menu.css', ['Source, published unchanged']],
-    ['admin/menu.css', ['Source']]
-  ] as const) {
-    const { text } = await site.ask(`/assets/-/asset?path=${name}`)
-    t.deepEqual(text.match(/(?<=<h3>)[\w ,]+\b/g), [...labels], name)
-    t.notRegex(text, /<dd>\s*<\/dd>/)
-  }
+  const { text } = await site.ask('/assets/-/asset?path=app.css')
+  t.regex(text, /<h3>Source <code>apps\/web\/assets\/css\/app\.css\.scss<\/code><\/h3>/)
+  t.notRegex(text, /<dd>\s*<\/dd>/)
 })
 
 test('a path that is not an asset is explained; a tail and a name find their asset', async t => {
