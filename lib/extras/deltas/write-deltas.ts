@@ -198,8 +198,6 @@ export async function faultOfDelta(file: string, target: string, versions?: read
     const isIntact = await isIntactDelta(delta.bytes, old, next.bytes)
     return isIntact ? undefined : 'does not decode to the original'
   }
-  return versions && NO_EARLIER
+  const lost = 'starts from a version that is not beside it, so it is never sent'
+  return versions && `${lost}: keep that file, or remove the delta`
 }
-
-const NO_EARLIER =
-  'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'

@@ -1,5 +1,4 @@
 // The command `types`, and the names in views for `verify --views`.
-import { statIfThere } from '../../runtime/files/at-start.ts'
 import type { Addition, Call, Command } from '../../runtime/app/extra.ts'
 import { OK, printProblems, UsageError } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
@@ -51,11 +50,7 @@ folder may name that app's assets only.`,
     run(call) {
       const given = (call.values as { readonly views?: string | true }).views
       const [directory] = call.args
-      if (given === undefined) {
-        if (directory === undefined || !/[*?{]/.test(directory) || statIfThere(directory))
-          return undefined
-        throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
-      }
+      if (given === undefined) return undefined
       if (directory === undefined) return verifyViews(call, given)
       throw new UsageError(`--views takes one glob: put it in quotes, got '${directory}' as well`)
     }

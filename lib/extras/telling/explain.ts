@@ -122,10 +122,7 @@ function toldBy({ manifest, problem, files }: ListedMount, path: string): string
   const { source, entries, sizes } = file
   const details = [`${manifest} names it${source === undefined ? '' : `, made from ${source}`}`]
   if (!('identity' in sizes)) details.push('it is missing on disk: build again')
-  for (const entry of entries) {
-    const tags = files.filter(each => each.entries.includes(entry))
-    details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
-  }
+  if (entries.length > 0) details.push(`in the tags of ${entries.join(', ')}`)
   return details
 }
 

@@ -84,8 +84,7 @@ test('verify --views names file, line and the nearest name, with exit status 1',
   for (const [line, message] of [
     ['verify --views views/*.njk', / matches views\/\*\.njk$/m],
     ['verify --views views/a.ejs views/b.ejs', /--views takes one glob/],
-    ['verify --views', /--views requires a glob, or the option views/],
-    [`verify ${views}`, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/]
+    ['verify --views', /--views requires a glob, or the option views/]
   ] as const) {
     const refused = await run(root, line)
     t.is(refused.status, 2)

@@ -81,7 +81,7 @@ test('explain shows which mounts are searched, and what a manifest says of a fil
       '/static/…: build',
       '/admin/…: admin',
       'admin/.vite/manifest.json names it, made from src/main.ts',
-      `the tags of src/main.ts: ${MAIN}`
+      'in the tags of src/main.ts'
     ]
   })
   const [identity] = explained.representations
