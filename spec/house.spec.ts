@@ -49,7 +49,7 @@ const EXTRA: Budgets = {
   restarts: 180,
   routes: 370,
   styles: 800,
-  telling: 865,
+  telling: 840,
   uploads: 155,
   vite: 1855,
   warnings: 370

@@ -253,6 +253,13 @@ const CASES: Readonly<Record<string, Case>> = {
     t.is((await runCommand(root, had)).status, 0)
     return stderr
   },
+  'the `visits` of `list --entry app --json`': async (t, had, _, [[, list = ''], members]) => {
+    const root = makeProject(t, placed({ 'app.js': 'console.log(1)' }))
+    await run({ root })
+    const weight = JSON.parse((await runCommand(root, list)).stdout) as Record<string, unknown>
+    for (const member of members) t.is(typeof weight[member], 'number', member)
+    return String(weight[had])
+  },
   'the `deltas` of `list --json`': async (t, had, now, [[, list = '']]) => {
     const root = makeProject(t, placed({ 'app.js': 'console.log(1)' }))
     await run({ root })

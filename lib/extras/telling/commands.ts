@@ -1,5 +1,5 @@
 // The commands `explain` and `list`.
-import { FAILED, OK, formatBytes, table } from '../../publishing/cli/command.ts'
+import { FAILED, OK, count, formatBytes, table } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
 import type { Command, Project } from '../../runtime/app/extra.ts'
@@ -142,17 +142,15 @@ function mountsText(mounts: readonly ListedMount[]): string[] {
 }
 
 function weightText(weight: Weight): string {
-  const { entries, builtAt, files, groups, visits } = weight
+  const { entries, builtAt, requests, bytes, files, groups } = weight
   if (entries.length === 0) return 'No script or stylesheet has such a name.'
-  const visitRows = visits.map(each => [each.visit, `${each.requests}`, formatBytes(each.bytes)])
   const groupRows = groups.map(({ path, size }) => [path, formatBytes(size)])
-  const fileRows = files.map(({ path, size, isLater, isChanged }) => {
-    const notes = [isLater && 'by import()', isChanged && 'changed by the last deploy']
-    return [path, formatBytes(size), notes.filter(Boolean).join(', ')]
+  const fileRows = files.map(({ path, size, isLater }) => {
+    return [path, formatBytes(size), isLater ? 'by import()' : '']
   })
   return [
     `${entries.join(', ')}, precompiled at ${builtAt.toISOString()}`,
-    table([['visit', 'requests', 'br, without the page'], ...visitRows], [1, 2]),
+    `A first visit: ${count(requests, 'request')}, ${formatBytes(bytes)} without the page`,
     table([['package', 'br'], ...groupRows], [1]),
     table([['file', 'br', ''], ...fileRows], [1])
   ].join('\n\n')

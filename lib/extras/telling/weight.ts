@@ -7,11 +7,10 @@ import { CODINGS } from '../../runtime/files/codings.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { hiddenMapFile, manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
+import { withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath, Asset } from '../../runtime/urls/manifest.ts'
 import { readNames } from '../../runtime/urls/read-manifest.ts'
 import { groupBy } from '../deltas/delta-format.ts'
-import { listPublished } from '../deltas/directory.ts'
 import { pathOf } from './list.ts'
 
 interface Part {
@@ -24,8 +23,6 @@ interface Part {
 export interface Weighed {
   readonly size: number
   readonly parts: readonly Part[]
-  /** True if the last precompile replaced an earlier file by it; undefined where there is none. */
-  readonly isChanged?: boolean | undefined
   readonly loads: readonly string[]
   /** The paths that are loaded by `import()`. */
   readonly later: readonly string[]
@@ -42,30 +39,22 @@ export async function weigh(settings: Settings, names: readonly string[]) {
   const { assets } = await readNames(manifest)
   const named = names.flatMap(name => ['', '.css', '.js'].map(end => pathOf(name, settings) + end))
   const entries = named.filter(path => assets.has(path))
-  const { mtimeNs: builtAt = 0n } = (await statOf(manifest)) ?? {}
-  const files = await reached(entries, await weigherOf(settings, assets, builtAt))
+  const files = await reached(entries, weigherOf(settings, assets))
   const first = files.filter(({ isLater }) => !isLater)
-  const visits = [visitOf('first', first), visitOf('second', [])]
-  const changed = first.filter(({ isChanged }) => isChanged)
-  if (files.some(({ isChanged }) => isChanged !== undefined))
-    visits.push(visitOf('after the last deploy', changed))
   return {
     entries,
     /** The time of the last precompile. */
-    builtAt: new Date(Number(builtAt / 1_000_000n)),
+    builtAt: new Date(Number((await statOf(manifest))?.mtimeMs)),
+    /** Those of a first visit, with the page itself as a request, not its bytes. */
+    requests: first.length + 1,
+    bytes: sizeOf(first),
     files,
-    groups: groupsOf(files.flatMap(each => each.parts)),
-    visits
+    groups: groupsOf(files.flatMap(each => each.parts))
   }
 }
 
 interface Sized {
   readonly size: number
-}
-
-/** Counts the page itself as a request, not its bytes. */
-const visitOf = (visit: string, files: readonly Sized[]) => {
-  return { visit, requests: files.length + 1, bytes: sizeOf(files) }
 }
 
 const sizeOf = (all: readonly Sized[]) => all.reduce((sum, { size }) => sum + size, 0)
@@ -113,22 +102,10 @@ function loadedIn(references: readonly Reference[], path: string, text: string) 
 
 const [{ extension: COPY } = { extension: '' }] = CODINGS
 
-async function weigherOf(
-  settings: Settings,
-  published: AssetsByPath,
-  builtAt: bigint
-): Promise<(path: string) => Promise<Weighed>> {
+function weigherOf(settings: Settings, published: AssetsByPath) {
   const plain = new Map(Array.from(published, ([path, { target }]) => [target, path]))
-  const { versions } = await listPublished(settings)
   const fileOf = ({ target }: Asset) => publicFile(settings, decodeURIComponent(target))
-  // A deploy touches what it replaces, once it has written the manifest's temporary file.
-  const replacedIn = async (path: string, { target }: Asset) => {
-    const all = versions.get(decodeURIComponent(path)) ?? []
-    const others = all.filter(each => encodePath(each.path) !== target)
-    const stats = await Promise.all(others.map(({ file }) => statOf(file)))
-    return stats.length > 0 ? stats.some(each => each && each.ctimeNs >= builtAt) : undefined
-  }
-  return async path => {
+  return async (path: string): Promise<Weighed> => {
     const entry = published.get(path)
     if (!entry) return NONE
     const { imports = [], dynamicImports: later = [], sources = [path], target } = entry
@@ -147,7 +124,7 @@ async function weigherOf(
     const all = lengths.length > 0 ? lengths : sources.map(each => [each, 1] as const)
     const whole = all.reduce((sum, [, length]) => sum + length, 0)
     const parts = all.map(([source, length]) => partOf(pathAt(source), (size * length) / whole))
-    return { size, parts, loads, later, isChanged: await replacedIn(path, entry) }
+    return { size, parts, loads, later }
   }
 }
 

@@ -39,8 +39,12 @@ test('an entry weighs what it loads, as precompiled', async t => {
   t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
   t.deepEqual(pathsOf(weight, false), AT_ONCE)
   t.deepEqual(pathsOf(weight, true), ['later.js'])
-  t.like(weight.visits, [{ requests: 6 }, { requests: 1, bytes: 0 }])
-  t.is(weight.visits.length, 2)
+  t.is(weight.requests, 6)
+  const atOnce = weight.files.filter(({ isLater }) => !isLater)
+  t.is(
+    weight.bytes,
+    atOnce.reduce((sum, { size }) => sum + size, 0)
+  )
   const groups = weight.files.flatMap(({ parts }) => parts.map(({ group }) => group))
   t.deepEqual(groups.filter(Boolean), ['big'])
   for (const { size } of weight.files) t.true(size > 0)
@@ -66,21 +70,13 @@ ${face(list('b.woff', 'b.ttf', '3.svg'))}${face(list('c.otf'))}.a { background: 
   t.deepEqual(pathsOf(await weightOf(root), false), loaded)
 })
 
-test('after a deploy an entry weighs what it replaced', async t => {
+test('list --entry prints what a first visit loads', async t => {
   const root = makeShop(t, FILES)
   await precompile({ root, ...APART })
-  writeFiles(root, { 'apps/web/assets/javascripts/shared.js': long('edited') })
-  await precompile({ root, ...APART })
-  const { files, visits } = await weightOf(root)
-  const changed = files.flatMap(({ path, isChanged }) => (isChanged ? path : []))
-  t.deepEqual(changed.toSorted(), ['/assets/app.js', '/assets/later.js', '/assets/shared.js'])
-  t.is(visits.at(2)?.requests, 3)
   const { stdout } = await run(root, 'list --entry app.js')
   t.regex(stdout, /^\/assets\/app\.js, precompiled at /)
-  t.regex(stdout, /^after the last deploy +3 /m)
-  t.regex(stdout, /^\/assets\/shared\.js .* changed by the last deploy$/m)
-  await precompile({ root, ...APART })
-  t.is((await weightOf(root)).visits.at(2)?.requests, 1)
+  t.regex(stdout, /^A first visit: 4 requests, [\d.]+ k?B without the page$/m)
+  t.regex(stdout, /^\/assets\/later\.js .* by import\(\)$/m)
 })
 
 test('several entries share what both load, and an unknown name fails', async t => {
