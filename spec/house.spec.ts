@@ -38,7 +38,7 @@ const PUBLISHING: Budgets = {
 const EXTRA: Budgets = {
   deltas: 640,
   init: 430,
-  inspector: 700,
+  inspector: 685,
   hot: 745,
   'kept-index': 140,
   live: 1135,

@@ -180,8 +180,8 @@ td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px soli
 .broken, .s5 { color: var(--bad); font-weight: 600 }
 dd, dd ul, td ul { margin: 0; padding: 0; list-style: none }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
-.failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }
-.failure, p.problem { border-color: var(--bad) }
+.outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }
+p.problem { border-color: var(--bad) }
 pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; overflow-wrap: normal; background: var(--page); tab-size: 2 }
 .code pre span { counter-increment: line; overflow-wrap: normal }
 .code pre span::before { content: counter(line); display: inline-block; width: 2.5rem; margin-right: 1rem; color: var(--muted); text-align: right }

@@ -24,8 +24,7 @@ import {
   note,
   STYLE,
   table,
-  type Html,
-  type Value
+  type Html
 } from './html.ts'
 import * as lists from './lists.ts'
 import { pathInDirectory, recordOf, soon, Survey, type AssetRecord } from './survey.ts'
@@ -188,32 +187,20 @@ export function assetPage({ asset, asked, explanation, representations, source }
   ])
 }
 
-function summary({ isImage, failure, problems, ...rest }: AssetRecord): Html {
-  const others = problems.filter(problem => !failure || !problem.includes(failure.reason))
-  const { title = '', location, reason, excerpt } = failure ?? {}
-  const failed = [
-    element('h2', title),
-    facts({ location, reason }),
-    excerpt && code('The place of the error', excerpt)
-  ]
+function summary({ isImage, problems, ...rest }: AssetRecord): Html {
   return joined(
     isImage && html`<p class="picture"><img src="${rest.url}" alt="the image itself" /></p>`,
-    each('p', others, { class: 'problem' }),
-    failure && element('section', failed, { class: 'failure', 'aria-label': 'Error' }),
+    each('p', problems, { class: 'problem' }),
     facts({ ...rest, path: undefined, name: undefined })
   )
 }
 
-/** A keyboard scrolls only what has the focus. */
-function code(label: string, content: Value): Html {
-  return element('pre', content, { tabindex: 0, role: 'region', 'aria-label': label })
-}
-
-/** Lines are numbered; the numbers are not part of the text. */
+/** Lines are numbered; the numbers are not part of the text. A keyboard scrolls only what has the focus. */
 function section(file: string, { text, isCut }: NonNullable<AssetReport['source']>) {
   const lines = each('span', text.replace(/\n$/, '').split(/(?<=\n)/))
   const omitted = isCut && note(`only the first ${MAX_BYTES / 1024} KiB are shown`)
   const heading = element('h3', html`Source <code>${file}</code>`)
-  const parts = [heading, omitted, code('Source', element('code', lines))]
+  const scrolled = { tabindex: 0, role: 'region', 'aria-label': 'Source' }
+  const parts = [heading, omitted, element('pre', element('code', lines), scrolled)]
   return element('section', parts, { class: 'code' })
 }

@@ -101,7 +101,6 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
       : shown(source.file),
     state: seen?.state,
     problems: seen?.problems ?? [],
-    failure: seen?.failure,
     url: settings.base + url,
     target: identity && shown(identity.file),
     /** The digest; undefined for a file that is too large for memory. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { listAssets } from '../../publishing/building/assets.ts'
 import { NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
-import { errorReport, type ErrorReport } from '../../publishing/error-page.ts'
+import { errorReport } from '../../publishing/error-page.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { asPublishError } from '../../publishing/writing/write.ts'
@@ -152,7 +152,6 @@ export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inp
   readonly digest?: string
   /** Says why it cannot be published: `apps/web/assets/app.css.scss:1:4: expected "}".` */
   readonly reason?: string | undefined
-  readonly failure?: ErrorReport | undefined
 }
 
 export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Reading> {
@@ -160,9 +159,9 @@ export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Re
   const { path, source } = asset
   const { generation } = sources
   const broken = { source: source.file, generation: NEVER, inputs: [], refersTo: [] }
-  const failed = async (error: AssetError) => {
-    const failure = await errorReport(error, settings)
-    return { failure, reason: [failure.location, failure.reason].filter(Boolean).join(': ') }
+  const reasonFor = async (error: AssetError) => {
+    const { location, reason } = await errorReport(error, settings)
+    return [location, reason].filter(Boolean).join(': ')
   }
   try {
     const renderer = new Renderer(settings, sources)
@@ -178,13 +177,13 @@ export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Re
       inputs,
       refersTo: [...new Set(paths)],
       problems: [...warnings, ...errors.map(({ message }) => message)],
-      ...(errors[0] ? await failed(errors[0]) : { digest })
+      ...(errors[0] ? { reason: await reasonFor(errors[0]) } : { digest })
     }
   } catch (caught) {
     const error = asPublishError(settings, path, caught)
     if (!(error instanceof AssetError)) return { ...broken, problems: [reasonOf(error)] }
-    const { reason, failure } = await failed(error)
-    return { ...broken, problems: [reason], reason, failure }
+    const reason = await reasonFor(error)
+    return { ...broken, problems: [reason], reason }
   }
 }
 
