@@ -190,7 +190,7 @@ pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; over
   table, caption, tbody, tr, td { display: block }
   caption { padding-inline: .85rem }
   td { border: 0; padding-block: .1rem }
-  td > details, .size { display: inline-block; vertical-align: top; margin-right: .75rem }
+  .size { display: inline-block; vertical-align: top; margin-right: .75rem }
   tr { border-top: 1px solid var(--line) }
   td:empty { display: none }
   td + td::before { content: attr(data-column) ': ' }

@@ -9,7 +9,6 @@ import {
   joined,
   layout,
   link,
-  list,
   note,
   status,
   table,
@@ -105,7 +104,7 @@ function filters({ question, counts }: PageOfAssets): Html {
 }
 
 function cells(asset: AssetRecord) {
-  const { path, source, shadowed, ambiguous, refersTo, referredBy, state, sizes, digest } = asset
+  const { path, source, shadowed, ambiguous, state, sizes, digest } = asset
   const notes = [source]
   if (shadowed.length > 0) notes.push(`hides ${shadowed.join(', ')}`)
   if (ambiguous.length > 0) notes.push(`not found as ${ambiguous.join(', ')}, which is ambiguous`)
@@ -117,17 +116,8 @@ function cells(asset: AssetRecord) {
     ),
     state: state ?? element('span', 'not looked at yet', { class: 'state pending' }),
     sizes,
-    references: joined(
-      folded('to', refersTo.map(assetLink)),
-      folded('from', referredBy.map(assetLink))
-    ),
     digest: digest && element('code', digest.slice(0, 8), { title: digest })
   }
-}
-
-function folded(what: string, items: readonly Html[]): Html | false {
-  const summary = element('summary', `${what} ${items.length}`)
-  return items.length > 0 && element('details', [summary, list(items)])
 }
 
 export function requestsPage(requests: readonly object[]): string {

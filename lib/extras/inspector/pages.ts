@@ -119,40 +119,13 @@ export async function reportOn(survey: Survey, asked: string) {
   const asset = place && (await recordOf(survey, place, seen))
   const verdict = seen && { state: seen.state, reason: seen.reason }
   const url = asset?.url ?? asked
-  const { representations, ...explanation } = await explain(survey.pipeline, url, verdict)
+  const explanation = await explain(survey.pipeline, url, verdict)
   return {
     asked,
     asset,
     explanation,
-    representations: representations.map(({ headers, ...rest }) => {
-      const reasoned = Object.entries(headers).map(([name, value]) => {
-        const reason = REASONS[`${name}: ${value}`] ?? REASONS[name] ?? 'set by the option headers'
-        return { name, value, reason }
-      })
-      return { ...rest, headers: reasoned }
-    }),
     source: place && (await sourceOf(survey, place))
   }
-}
-
-/** Keys are fields, some with their value. Sections are of RFC 9110 unless another is named. */
-const REASONS: Readonly<Record<string, string>> = {
-  'Cache-Control: public, max-age=31536000, immutable':
-    'the name changes with the bytes: its fingerprint is their digest (RFC 8246)',
-  'Cache-Control: no-cache': 'stored, but checked each time: the source may be edited (compile)',
-  'Cache-Control: public, max-age=0, must-revalidate':
-    'stored, but checked each time: the name stays when the bytes change',
-  'Cache-Control': 'set by an option: cacheControl of the mount, or headers',
-  ETag: 'strong: the digest of the bytes, with the coding; for a file that is too large for memory its size, times and inode (section 8.8.3)',
-  'Last-Modified': 'the mtime of the target, in seconds (section 8.8.2)',
-  'Content-Type': 'by the extension, or the option headers; text is UTF-8 (section 8.3)',
-  'Content-Length': 'the size of this representation in bytes (section 8.6)',
-  'Content-Encoding': 'a compressed copy beside the file expands to its bytes (section 8.4)',
-  'Accept-Ranges': 'a part can be requested (section 14.3)',
-  Vary: 'there are several representations or, with Available-Dictionary, a delta (section 12.5.5, RFC 9842)',
-  'Use-As-Dictionary': 'a later version can be sent as a delta of this one (RFC 9842)',
-  'X-Content-Type-Options': 'browsers must not guess another type (Fetch Standard)',
-  'Access-Control-Allow-Origin': 'the option host is set: pages of another origin load it'
 }
 
 /** The bytes of a text that are shown at most. */
@@ -175,14 +148,17 @@ async function sourceOf({ pipeline }: Survey, { source }: Listed) {
   return { text: text.replace(LONG_LINE, '$1…'), isCut: (content?.length ?? 0) > MAX_BYTES }
 }
 
-export function assetPage({ asset, asked, explanation, representations, source }: AssetReport) {
-  const { path, steps, outcome } = explanation
+export function assetPage({ asset, asked, explanation, source }: AssetReport) {
+  const { path, steps, outcome, representations } = explanation
   return layout(asset?.path ?? asked, `asset?path=${encodeURIComponent(asked)}&json`, [
     asset && summary(asset),
     element('h2', 'How it is resolved'),
     table(path, steps),
     html`<p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>`,
-    representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers)),
+    representations.map(({ coding, size, headers }) => {
+      const rows = Object.entries(headers).map(([name, value]) => ({ name, value }))
+      return table(`${coding}, ${bytes(size)}`, rows)
+    }),
     asset && source && section(asset.source, source)
   ])
 }
