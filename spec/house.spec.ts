@@ -38,7 +38,7 @@ const PUBLISHING: Budgets = {
 const EXTRA: Budgets = {
   deltas: 640,
   init: 430,
-  inspector: 650,
+  inspector: 645,
   hot: 745,
   'kept-index': 140,
   live: 1135,

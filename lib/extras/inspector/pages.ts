@@ -118,14 +118,8 @@ export async function reportOn(survey: Survey, asked: string) {
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
   const verdict = seen && { state: seen.state, reason: seen.reason }
-  const url = asset?.url ?? asked
-  const explanation = await explain(survey.pipeline, url, verdict)
-  return {
-    asked,
-    asset,
-    explanation,
-    source: place && (await sourceOf(survey, place))
-  }
+  const explanation = await explain(survey.pipeline, asset?.url ?? asked, verdict)
+  return { asked, asset, explanation, source: place && (await sourceOf(survey, place)) }
 }
 
 /** The bytes of a text that are shown at most. */
@@ -142,10 +136,11 @@ async function sourceOf({ pipeline }: Survey, { source }: Listed) {
     const pieces = await streamOf(opened, MAX_BYTES).toArray()
     return Buffer.concat(pieces as Buffer[])
   })
+  if (!content) return undefined
   // The decoder drops a character that is cut in two.
-  const text = new StringDecoder('utf8').write(content?.subarray(0, MAX_BYTES) ?? Buffer.of())
+  const text = new StringDecoder('utf8').write(content.subarray(0, MAX_BYTES))
   if (text.includes('\0') || text.includes('\ufffd')) return undefined
-  return { text: text.replace(LONG_LINE, '$1…'), isCut: (content?.length ?? 0) > MAX_BYTES }
+  return { text: text.replace(LONG_LINE, '$1…'), isCut: content.length > MAX_BYTES }
 }
 
 export function assetPage({ asset, asked, explanation, source }: AssetReport) {

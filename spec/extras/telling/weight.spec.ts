@@ -4,7 +4,6 @@ import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { APART } from '../../support/as-written.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
-import { writeFiles } from '../../support/site.ts'
 
 const long = (name: string) => `export const ${name} = '${`${name} `.repeat(200)}'\n`
 
