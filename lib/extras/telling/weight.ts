@@ -45,7 +45,7 @@ export async function weigh(settings: Settings, names: readonly string[]) {
     entries,
     /** The time of the last precompile. */
     builtAt: new Date(Number((await statOf(manifest))?.mtimeMs)),
-    /** Those of a first visit, with the page itself as a request, not its bytes. */
+    /** A first visit takes as many, with the page itself, whose bytes are not counted. */
     requests: first.length + 1,
     bytes: sizeOf(first),
     files,
