@@ -249,6 +249,20 @@ import.meta.hot.accept(next => { if (next.value % 2 === 0) import.meta.hot.inval
 })
 
 testInEach(
+  'an importer that accepts itself runs for every version that invalidates itself',
+  async (t, launch) => {
+    const picky = (value: number) =>
+      `${told(`'self ${value}'`)}import.meta.hot?.accept(() => import.meta.hot.invalidate())`
+    const app = `import './self'\n${told("'app'")}import.meta.hot?.accept()
+import.meta.hot?.accept('./self', () => undefined)`
+    const { site, page } = await open(t, launch, { 'js/app.js': app, 'js/self.js': picky(1) })
+    for (const value of [2, 3, 4])
+      await tells(page, () => site.write('js/self.js', picky(value)), `self ${value}`, 'app')
+    t.true(await isSame(page))
+  }
+)
+
+testInEach(
   'what is imported no more is pruned, and runs again if it is imported again',
   async (t, launch) => {
     const app = (imported = '') => `${imported}\nimport.meta.hot?.accept()\n${told("'app'")}`

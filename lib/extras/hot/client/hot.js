@@ -88,6 +88,9 @@ async function passOn(path, message, first) {
   module.isInvalidated = true
   await notify('invalidate', { path, message, firstInvalidatedBy: first })
   const importers = module.importers.filter(each => each !== path && page.isLoaded(each))
+  // One that accepts the module has kept its URL.
+  for (const each of importers.flatMap(each => graph.get(each) || []))
+    each.tick = Math.max(each.tick, module.tick)
   return importers.length > 0 ? update(importers, first) : page.reload()
 }
 
@@ -202,11 +205,13 @@ async function load({ path, accepted, isCircular }) {
   if (path !== accepted && callbacks.length === 0) return undefined
   const url = new URL(entry.urls.get(accepted) || '', entry.url)
   const { tick = 0 } = graph.get(accepted) || {}
+  const old = entries.get(accepted)
+  // Of edits that came while an update was waited for, the first to be shown loads the last version.
+  if (old && old.tick === tick) return undefined
   url.search = `t=${tick}`
   /** @type {unknown} */
   let next
   try {
-    const old = entries.get(accepted)
     if (old && old.dispose) await old.dispose(old.data)
     next = await import(url.href)
   } catch (error) {
