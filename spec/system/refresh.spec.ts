@@ -173,6 +173,34 @@ for (const [name, library] of Object.entries(LIBRARIES))
     })
   }
 
+for (const [name, library] of Object.entries(LIBRARIES))
+  for (const [browser, launch] of BROWSERS) {
+    test.serial(
+      `50 edits of ${name} lose nothing of a page that is used, in ${browser}`,
+      async t => {
+        const { site, page, edit, pages } = await open(t, library, launch)
+        await use(page)
+        const shown = { 'shop.tsx': 'Shop', 'item.tsx': 'Apple' }
+        for (let at = 1; at <= 50; at++) {
+          const name = at % 3 === 0 ? 'item.tsx' : 'shop.tsx'
+          edit(name, `>${shown[name]}<`, `>Edit ${at}<`)
+          shown[name] = `Edit ${at}`
+          await page.evaluate(`
+          document.querySelector('button').click()
+          document.activeElement.value += '.'`)
+          // Some come while another is replaced, others one by one.
+          if (at % 5 === 0) await shows(page, text(name === 'shop.tsx' ? 'h1' : 'b'), shown[name])
+        }
+        await shows(page, text('h1'), shown['shop.tsx'])
+        await shows(page, text('p'), `${shown['item.tsx']} for 1`)
+        await shows(page, text('button'), '102')
+        t.is(await page.evaluate(FIELD), `typed${'.'.repeat(50)},INPUT`)
+        t.deepEqual([page.complaints, site.errors, pages()], [[], [], 1])
+        t.false(await page.evaluate("!!document.querySelector('koa-fresh-assets-problems')"))
+      }
+    )
+  }
+
 for (const [name, library] of Object.entries(LIBRARIES)) {
   test.serial(
     `another export beside a component of ${name} renders its importers again`,
