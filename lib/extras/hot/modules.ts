@@ -30,10 +30,11 @@ interface Module {
   /** The text that was sent last, with its ETag. */
   etag?: string
   text?: Referring
-  sent?: { readonly key: string; readonly file: ServedFile }
   /** The ETag of which pages were told last. */
   told?: string
 }
+
+type Lexer = Awaited<ReturnType<typeof loadModuleLexer>>
 
 /** Modules are files of the app; when a page has named so many others, all are forgotten. */
 const MAX_MODULES = 20_000
@@ -70,14 +71,11 @@ export class HotModules implements Following {
     const { text } = module
     const urls = text?.references.map(each => this.#urlOf(module, each))
     if (!text || !urls?.some(Boolean)) return file
-    const key = `${variant.etag} ${urls.join(' ')}`
-    if (module.sent?.key === key) return module.sent.file
     const code = shiftInlineMap(replaceReferences(text.code, text.references, urls), text, urls)
     const bytes = bytesOf('identity', variant.file, { bytes: Buffer.from(code), stamp: file.stamp })
     // The file may be older than what it imports.
     const changed = new Variant(bytes, { ...variant.shared, lastModified: false })
-    module.sent = { key, file: { ...file, variants: [changed], isAtHand: false } }
-    return module.sent.file
+    return { ...file, variants: [changed], isAtHand: false }
   }
 
   /** Gives the scripts in tags the URLs that their importers use. */
@@ -135,12 +133,9 @@ export class HotModules implements Following {
     const known = this.#modules.get(path)
     if (known) return known
     if (this.#modules.size >= MAX_MODULES) this.#modules.clear()
-    const none = {
-      importers: new Set<Module>(),
-      imports: new Set<Module>(),
-      accepted: new Set<Module>()
-    }
-    const module = { path, ...none, acceptsItself: false, tick: 0, editedAt: 0, prunedAt: 0 }
+    const none = () => new Set<Module>()
+    const sets = { importers: none(), imports: none(), accepted: none() }
+    const module = { path, ...sets, acceptsItself: false, tick: 0, editedAt: 0, prunedAt: 0 }
     this.#modules.set(path, module)
     return module
   }
@@ -158,11 +153,7 @@ export class HotModules implements Following {
       if (!importer.accepted.has(module)) this.#renew(importer, seen)
   }
 
-  #read(
-    module: Module,
-    { body = Buffer.of(), etag }: Variant,
-    { find, metasIn }: Awaited<ReturnType<typeof loadModuleLexer>>
-  ): void {
+  #read(module: Module, { body = Buffer.of(), etag }: Variant, { find, metasIn }: Lexer): void {
     const code = new TextDecoder().decode(body)
     const found = find(code).references
     const contexts = contextsAt(code, metasIn(code))
