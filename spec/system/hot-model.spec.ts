@@ -228,17 +228,19 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
         const started = await both()
         const above = importing(graph, replaced)
         for (const at of modules) if (graph[at]?.accepts.includes(-1)) replaced.add(at)
-        const isReloaded = (seen: Seen | undefined, at: number) =>
-          seen?.loads !== started[at]?.loads
         if (!isNext) await each('globalThis.from = globalThis.log.length')
         if (fault === 'held')
           await each('void (globalThis.gate = new Promise(open => { globalThis.open = open }))')
         const complained = complaints()
         edit(modules, fault)
         if (fault === 'syntax') {
+          // What loads it lazily catches the error.
           const noticed = (seen: readonly Seen[]) =>
             complaints().map(
-              (count, at) => count > (complained[at] ?? 0) || isReloaded(seen[at], at)
+              (count, at) =>
+                count > (complained[at] ?? 0) ||
+                seen[at]?.loads !== started[at]?.loads ||
+                seen[at]?.log.includes('SyntaxError')
             )
           const [one, other] = noticed(await look(seen => noticed(seen).every(Boolean)))
           if (!one) throw new Error(`no complaint: ${JSON.stringify({ graph, modules })}`)
