@@ -147,7 +147,11 @@ async function openPage(
 
 function complaintOf(method: string | undefined, params: Record<string, unknown>) {
   if (method === 'Runtime.exceptionThrown') return JSON.stringify(params['exceptionDetails'])
-  if (method === 'Network.loadingFailed') return `loading failed: ${String(params['errorText'])}`
+  // What a page cancels by itself is no failure: a channel that it closes, a stylesheet that a newer one replaces.
+  if (method === 'Network.loadingFailed')
+    return params['canceled'] === true
+      ? undefined
+      : `loading failed: ${String(params['errorText'])}`
   if (method === 'Runtime.consoleAPICalled' && params['type'] === 'error') {
     return JSON.stringify(params['args'])
   }

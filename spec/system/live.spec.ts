@@ -208,6 +208,30 @@ testInEach('the old stylesheet stays until the new one has loaded', async (t, la
 })
 
 // Firefox has the import of an import in memory.
+testInEach(
+  'a stylesheet that a restarting server did not send is replaced by the next one',
+  async (t, launch) => {
+    let channel: Socket | undefined
+    let [isEnding, lost] = [false, 0]
+    const hold: Hold = (path, socket) => {
+      if (path.endsWith('/-/live')) [channel, isEnding] = [socket, false]
+      if (!isEnding || !path.endsWith('/app.css')) return undefined
+      lost++
+      // A browser may ask once more over another connection.
+      for (const each of [socket, channel]) each?.destroy()
+      return undefined
+    }
+    const { site, page } = await open(t, launch, {}, { hold })
+    await until(() => channel !== undefined, 'the page is connected')
+    await shows(page, styleOf('h1'), 'rgb(1, 1, 1)')
+    isEnding = true
+    site.write('stylesheets/_tokens.scss', '$ink: rgb(2, 2, 2);\n')
+    await shows(page, styleOf('h1'), 'rgb(2, 2, 2)')
+    t.true(lost > 0)
+    t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
+  }
+)
+
 test.serial('it stays until the imports of an edited import have loaded, too', async t => {
   let release = () => {}
   let asked = 0

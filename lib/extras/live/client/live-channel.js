@@ -146,7 +146,9 @@ function replace({ key, version, url }) {
   const next = new URL(url, location.href)
   keys.set(next.pathname, key)
   next.searchParams.set('live', String(version).replace(/\W/g, '').slice(0, 12))
-  return replaceStylesheets(key, other => keys.get(pathOf(other) || '') === key, next.href)
+  const isSame = (/** @type {string} */ other) => keys.get(pathOf(other) || '') === key
+  // A server that restarts is gone when the stylesheet is requested: the next connection tells of it again.
+  return replaceStylesheets(key, isSame, next.href, () => versions.set(key, null))
 }
 
 /** @param {string} url @returns {string | undefined} a path for a URL of this site */

@@ -14,12 +14,12 @@ const IMPORT_CHECK = 20
 /** An import that takes longer, in milliseconds, is missing, as after a reload. */
 const LONGEST_IMPORT = 2000
 
-/** Returns true if it was found. @type {(key: string, isSame: IsSame, href: string) => boolean} */
-export function replaceStylesheets(key, isSame, href) {
+/** Returns true if it was found. @type {(key: string, isSame: IsSame, href: string, fail: () => void) => boolean} */
+export function replaceStylesheets(key, isSame, href, fail) {
   replaced.set(key, { isSame, href })
   const found = styles().filter(style => {
-    if ('href' in style && isSame(style.href)) replaceStyle(style, href)
-    else if (imports(style.sheet, isSame)) replaceStyle(style)
+    if ('href' in style && isSame(style.href)) replaceStyle(style, fail, href)
+    else if (imports(style.sheet, isSame)) replaceStyle(style, fail)
     else return false
     return true
   })
@@ -35,9 +35,9 @@ function styles() {
 
 /**
  * Inserts a copy in front, which the old one overrides until the copy is complete.
- * @type {(style: Style, href?: string) => void} with the URL of a link that has changed
+ * @type {(style: Style, fail: () => void, href?: string) => void} with the URL of a link that has changed
  */
-function replaceStyle(style, href) {
+function replaceStyle(style, fail, href) {
   // A disabled stylesheet shows nothing, and its copy would never load.
   if (style.disabled) {
     if ('href' in style && href) style.href = href
@@ -59,6 +59,7 @@ function replaceStyle(style, href) {
   copy.onerror = () => {
     if (loading.get(style) === copy) loading.delete(style)
     copy.remove()
+    fail()
   }
   loading.set(style, copy)
   style.before(copy)
