@@ -201,6 +201,15 @@ const CASES: Readonly<Record<string, Case>> = {
     t.notRegex(await asked(optionsIn(now)), /immutable/)
     return asked({})
   },
+  "`exclude: 'privat'` in a mount with a folder `private`": async (t, had, now) => {
+    const asked = (code: string) => {
+      const mounts = { '/m': { dir: 'site', ...(optionsIn(code) as object) } }
+      const options = { apps: false, mounts } as const
+      return sentFile(t, { '/site/private/a.txt': 'a' }, '/m/private/a.txt', options)
+    }
+    t.regex(await asked(now), /^404/)
+    return asked(had)
+  },
   'a default of `koaHttpCache`, and `ctx.status = 404`': (t, ...row) =>
     route(t, 'ctx.status = 404', row[1], row[2]),
   "`ctx.body = { toJSON: () => ({ user: ctx.cookies.get('user') }) }`, with a default": route,

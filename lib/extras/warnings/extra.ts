@@ -1,6 +1,5 @@
 // Warns of doubtful settings when a server starts, and in development of what other middleware does.
 import type { Extra } from '../../runtime/app/extra.ts'
-import { warnOnce } from '../../runtime/errors.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { watchNeighbours } from './neighbours.ts'
 import { noticesAtStart } from './notices.ts'
@@ -10,9 +9,5 @@ export const warnings: Extra<Pipeline> = {
   run: project => ({
     notices: noticesAtStart(project, project.options),
     watch: project.env === 'development' ? watchNeighbours(project) : undefined
-  }),
-  async start({ settings }) {
-    const { unmatchedGlobs } = await import('./unmatched-globs.ts')
-    for (const message of await unmatchedGlobs(settings)) warnOnce()(message)
-  }
+  })
 }

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
@@ -8,7 +7,6 @@ import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { run } from '../../support/fingerprinted.ts'
 import { type Files, makeProject } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}', 'dist/index.html': '' }
@@ -106,34 +104,6 @@ test('koaAssets() prints the warning once', t => {
   const [notice, ...others] = warningsAbout(root)
   t.deepEqual(others, [])
   t.true(notice?.startsWith('koa-fresh-assets: no app was found'))
-})
-
-test('in development a glob that matches nothing in a directory with files is reported', async t => {
-  const root = makeProject(t, {
-    'site/private/a.css': '',
-    'theme/icons/b.svg': '',
-    'apps/web/assets/app.css': '',
-    'empty/.keep': ''
-  })
-  rmSync(join(root, 'empty/.keep'))
-  const matched = ['private', 'private/', '/private/**', './private', '*.css', 'private//a.css']
-  const mounts = {
-    '/m': { dir: 'site', exclude: [...matched, 'privat/', `*.php`] },
-    '/none': { dir: 'nowhere', exclude: 'private' },
-    '/empty': { dir: 'empty', exclude: 'private' }
-  }
-  const theme = { dir: '../../theme', include: ['*.svg', 'icon/**'], exclude: ['icons', 'drafts'] }
-  const options = { root, serve: true, compile: true, fingerprint: false, mounts, sources: [theme] }
-  for (const env of ['development', 'production', 'development']) koaAssets({ ...options, env })
-  await until(() => warningsAbout('correct or remove it').length >= 8, 'the warnings')
-  const expected = [
-    "exclude of the mount /m: 'privat/' matches nothing in site",
-    "exclude of the mount /m: '*.php' matches nothing in site",
-    "include of apps.web.sources: 'icon/**' matches nothing in theme",
-    "exclude of apps.web.sources: 'drafts' matches nothing in theme"
-  ].map(message => `koa-fresh-assets: ${message}: correct or remove it`)
-  const warned = warningsAbout('correct or remove it')
-  t.deepEqual(warned.toSorted(), [...expected, ...expected].toSorted())
 })
 
 test('a root that does not exist is an error at start', async t => {
