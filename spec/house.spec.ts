@@ -37,7 +37,7 @@ const PUBLISHING: Budgets = {
 }
 const EXTRA: Budgets = {
   deltas: 640,
-  init: 430,
+  init: 420,
   inspector: 645,
   hot: 745,
   'kept-index': 140,

@@ -14,8 +14,7 @@ import { dirname, join, resolve } from 'node:path'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import { appsIn } from '../../runtime/settings/apps.ts'
-import type { Call, Command, Project } from '../../runtime/app/extra.ts'
-import { loadSources } from '../../publishing/sources/sources.ts'
+import type { Call, Command } from '../../runtime/app/extra.ts'
 import {
   futureRealpath,
   isDirectory,
@@ -42,8 +41,8 @@ apps/*/assets. A file that exists is kept, but for lines that are added to it.
 Nothing is written through a symbolic link that leads out of the project.
 After an interruption, run it again for the rest.
 
-With a name, it adds that app to the project: apps/<name>/assets with the same
-files. Beside other apps, its stylesheet and its script have its name.`,
+With a name, it adds that app to the project: apps/<name>/assets. Beside other apps
+that is a stylesheet and a script, which have its name.`,
   options: {
     'dry-run': { description: 'list what would be done, and write nothing' },
     tailwind: { description: 'begin with Tailwind: a compiler of PostCSS, and a stylesheet' }
@@ -75,10 +74,8 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   if (argument !== undefined) requireNew(argument, root, others, options.apps)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
-  const taken = isAnother && project ? await namesOfOthers(argument, project) : new Set<string>()
-  const stem = isAnother ? argument : 'app'
   const files = {
-    ...(isNew && assetsOf(argument ?? 'web', stem, taken, tailwind)),
+    ...(isNew && assetsOf(argument ?? 'web', isAnother, tailwind)),
     // Tailwind does not report a directory that is missing.
     ...(tailwind && { 'views/.gitkeep': '' }),
     [config.name]: contentOf(config, tailwind)
@@ -202,15 +199,6 @@ function installOf(root: string, names: readonly string[]): string {
   const folders = nodeModulesFrom(root)
   const needed = names.filter(each => !folders.some(dir => existsSync(join(dir, each))))
   return needed.length > 0 ? `npm install --save-dev ${needed.join(' ')}` : ''
-}
-
-/** Lists the names of other apps: nobody sees that a view names the asset of the wrong app. */
-async function namesOfOthers(app: string, settings: Project): Promise<Set<string>> {
-  const inDevelopment = settings.changed({ env: 'development' })
-  const sources = await loadSources(inDevelopment, () => undefined)
-  const others = inDevelopment.apps.filter(({ name }) => name !== app)
-  const listed = await Promise.all(others.map(each => sources.of(each).list()))
-  return new Set(listed.flat().map(({ source }) => source.name))
 }
 
 /** Tells whether a symbolic link leads out of the project, or to nothing. */

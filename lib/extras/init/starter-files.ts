@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { CONFIG_NAMES } from '../../publishing/cli/config.ts'
 import { dependenciesOf, recordOf } from '../restarts/ignore.ts'
 
-/** @param stem is that of the stylesheet and the script @param taken are names that no file may have */
-export function assetsOf(app: string, stem: string, taken: ReadonlySet<string>, tailwind: boolean) {
-  const all = { ...ASSETS, ...(tailwind ? TAILWIND_STYLES : STYLES) }
-  const files = Object.entries(all).flatMap(([given, content]) => {
-    const path = given.replace(/\bapp(?=\.\w+$)/, () => stem)
-    const isTaken = taken.has(path.replace(/^[^/]+\//, '').replace(/\.pcss$/, '.css'))
-    return isTaken ? [] : [[`apps/${app}/assets/${path}`, content] as const]
-  })
-  return Object.fromEntries(files)
+/** Beside other apps, files have the name of the app: nobody sees that a view names the asset of the wrong one. */
+export function assetsOf(app: string, isAnother: boolean, tailwind: boolean) {
+  const own = { ...SCRIPTS, ...(tailwind ? TAILWIND_STYLES : STYLES) }
+  const stem = isAnother ? app : 'app'
+  const files = Object.entries(isAnother ? own : { ...COMMON, ...own }).map(([path, content]) => [
+    `apps/${app}/assets/${path.replace(/\bapp(?=\.\w+$)/, () => stem)}`,
+    content
+  ])
+  return Object.fromEntries(files) as Readonly<Record<string, string | Buffer>>
 }
 
-const ASSETS: Readonly<Record<string, string | Buffer>> = {
+const COMMON = {
   'favicon.ico': Buffer.from(
     'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
       'Q+Q36AAAAAF0Uk5TAEDm2GYAAABISURBVHjaY2AIBQMGBkYIw4GBFcIIYBCFMEKgSoCKSGVELYUyVq2CMMJWrZqKyohatWop' +
@@ -28,7 +28,10 @@ const ASSETS: Readonly<Record<string, string | Buffer>> = {
   <rect width="32" height="32" rx="7" fill="#1f7a5c"/>
   <circle cx="16" cy="16" r="6" fill="#fff"/>
 </svg>
-`,
+`
+}
+
+const SCRIPTS = {
   'javascripts/app.js': `document.documentElement.classList.add('js')
 `
 }
