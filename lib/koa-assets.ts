@@ -31,7 +31,7 @@ import {
 } from './runtime/serving/respond.ts'
 import type { Found } from './runtime/serving/file.ts'
 import { exitToSocket } from './runtime/serving/socket.ts'
-import type { Running, Watch } from './runtime/app/extra.ts'
+import type { Running } from './runtime/app/extra.ts'
 import type { KoaAssetsOptions } from './runtime/settings/options.ts'
 import { settleForPrecompile, settleProject } from './runtime/app/extras.ts'
 import { MALFORMED } from './runtime/urls/spelling.ts'
@@ -131,7 +131,7 @@ class AssetServer {
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
-  readonly #watch: Watch | undefined
+  readonly #watch: Running['watch']
   /** True if there may be a response to a request that the rest of the stack leaves as a 404. */
   readonly #mayFallBack: boolean
   /** The middleware behind this one is the rest of the stack. */
@@ -168,7 +168,7 @@ class AssetServer {
     if (known === 'missing') return this.#passOn(ctx, next, path, mounts)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
-      return this.#watch?.file(ctx)
+      return this.#watch?.(ctx)
     }
     const wanted = missing.isPathForKoa(ctx, path) ? locate(path, settings, mounts) : undefined
     if (wanted === MALFORMED) return missing.respondBadRequest(ctx)
@@ -245,7 +245,7 @@ class AssetServer {
 
   async #send(ctx: Context, find: Parameters<typeof respondWithFile>[1]): Promise<boolean> {
     const isSent = await respondWithFile(ctx, find, { exit: this.#exitOf(ctx) })
-    if (isSent) this.#watch?.file(ctx)
+    if (isSent) this.#watch?.(ctx)
     return isSent
   }
 }

@@ -79,7 +79,7 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     }
     const find = () => files.find(wanted)
     if (!(await respondWithFile(this, find, { status, adapt }))) this.throw(404)
-    watch?.file(this)
+    watch?.(this)
   }
 }
 

@@ -8,6 +8,6 @@ export const warnings: Extra<Pipeline> = {
   name: 'warnings',
   run: project => ({
     notices: noticesAtStart(project, project.options),
-    watch: project.env === 'development' ? watchNeighbours(project) : undefined
+    watch: project.env === 'development' ? watchNeighbours() : undefined
   })
 }

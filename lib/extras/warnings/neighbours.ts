@@ -1,18 +1,16 @@
-// Warns once, in development, of other middleware that changes files or names of koaAssets.
+// Warns once, in development, of other middleware that changes files of koaAssets.
 import type { Context } from 'koa'
 import { requestLine } from '../../runtime/diagnostics.ts'
 import { warnOnce } from '../../runtime/errors.ts'
-import type { Watch } from '../../runtime/app/extra.ts'
-import type { Settings } from '../../runtime/settings/settings.ts'
 
-export function watchNeighbours(settings: Settings): Watch {
+export function watchNeighbours(): (ctx: Context) => void {
   const [warn, reported] = [warnOnce(), new Set<string>()]
   // One warning of each kind is enough: a site has many files, and one order of its middleware.
   const report = (kind: string, message: string) => {
     if (!reported.has(kind)) warn(message)
     reported.add(kind)
   }
-  return { file: ctx => watchResponse(ctx, report), provider: providerWatch(settings) }
+  return ctx => watchResponse(ctx, report)
 }
 
 function watchResponse(ctx: Context, report: (kind: string, message: string) => void): void {
@@ -56,24 +54,3 @@ function watchResponse(ctx: Context, report: (kind: string, message: string) => 
 
 // Production would send as `public` what development sends as `no-cache`.
 const FOR_ONE_VISITOR = /(?:^|[ ,])(?:private|no-store)(?:[ ,=]|$)/i
-
-const providers = new WeakMap<Context, Settings>()
-
-/** Warns of a koaAssets that is about to replace the `ctx.assets` of one in front. */
-function providerWatch(settings: Settings): Watch['provider'] {
-  const { prefix, base } = settings
-  const warn = warnOnce()
-  return ctx => {
-    const inFront = providers.get(ctx)
-    providers.set(ctx, settings)
-    if (inFront === undefined || inFront === settings || settings.apps.length === 0) return
-    if (!inFront.serve || inFront.apps.length === 0) return
-    // Requests for an application below koa-mount, which has a base, do not end at the one in front.
-    if (inFront.base + inFront.prefix !== base + prefix) return
-    warn(
-      `two koaAssets with apps share the prefix ${prefix}: the first responds to every URL below it, and ctx.assets ` +
-        'is that of the second, which knows no mounts of the first. Give the second apps: false, or, below ' +
-        'koa-mount, its path as base, or a prefix and a public directory of its own'
-    )
-  }
-}

@@ -28,7 +28,7 @@ export function provideContext(
   pipeline: Pipeline,
   development: Development | undefined
 ): Middleware {
-  const { settings, watch } = pipeline
+  const { settings } = pipeline
   const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
   const hasNames =
     settings.apps.length > 0 || pipeline.running.some(({ mountAssets }) => mountAssets)
@@ -49,7 +49,6 @@ export function provideContext(
     const isProvider = hasNames || !hasAssets(ctx)
     for (const provide of methods) provide(ctx, isProvider)
     if (!isProvider) return next()
-    watch?.provider(ctx)
     if (areOfPage) provideWhenRead(ctx, helpersOf)
     else ctx.assets = ctx.state.assets = fixed ?? helpersOf(ctx)
     if (areFixed) fixed ??= ctx.assets

@@ -152,7 +152,8 @@ export interface Running {
   readonly responderAt?:
     | ((path: string) => ((ctx: Context) => Promise<void>) | undefined)
     | undefined
-  readonly watch?: Watch | undefined
+  /** Is called for a response with a file, which middleware in front may still change. */
+  readonly watch?: ((ctx: Context) => void) | undefined
   /** Is called in development for a response to this machine, which middleware in front may still change. */
   responded?(ctx: Context): Promise<void>
   /** Changes what a request in development is sent of a file. The core alone knows what is sent. */
@@ -165,13 +166,6 @@ export interface PageDependency {
   readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
   /** A text that changes whenever a URL in a page may. */
   readonly version?: string | undefined
-}
-
-export interface Watch {
-  /** Is called for a response with a file, which middleware in front may still change. */
-  file(ctx: Context): void
-  /** Is called for a koaAssets that is about to provide `ctx.assets`. */
-  provider(ctx: Context): void
 }
 
 /** Makes the lists of an app. @param own the sources in its directories, which may import others */

@@ -12,7 +12,7 @@ import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
 import type { OnRequest } from './on-request.ts'
-import type { PageDependency, Project, Running, Watch } from './extra.ts'
+import type { PageDependency, Project, Running } from './extra.ts'
 
 /** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
 const MAX_ATTEMPTS = 5
@@ -150,7 +150,7 @@ export class Pipeline {
     return version
   }
 
-  get watch(): Watch | undefined {
+  get watch(): Running['watch'] {
     return this.running.find(({ watch }) => watch)?.watch
   }
 

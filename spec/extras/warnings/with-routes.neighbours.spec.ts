@@ -1,14 +1,10 @@
 import { test, type ExecutionContext } from '../../support/test.ts'
 import newEtag from '@koa/etag'
 import type { Middleware } from 'koa'
-import Koa from 'koa'
 import compose from 'koa-compose'
 import conditional from 'koa-conditional-get'
 import range from 'koa-range'
-import { koaAssets } from '../../../lib/koa-assets.ts'
-import { koaFiles } from '../../../lib/index.ts'
-import { open } from '../../support/cached-site.ts'
-import { makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
+import { makeSite, type SiteOptions } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const TEXT = '0123456789'
@@ -110,33 +106,4 @@ test('koa-conditional-get and @koa/etag in front, and requests for ranges, are n
   const fields = [{}, { range: 'bytes=4-7' }, { range: 'bytes=99-' }, { 'if-match': '"x"' }]
   for (const headers of fields) await site.ask('/f/harmless.txt', { headers })
   t.deepEqual(warningsAbout('harmless'), [])
-})
-
-test('a second koaAssets is reported once where it takes the place of the first', async t => {
-  const root = makeProject(t, { 'apps/web/assets/a.css': 'a{}', 'files/a.txt': TEXT })
-  const secondOf = (prefix: string): Readonly<Record<string, readonly [Middleware, number]>> => {
-    const common = { root, serve: true, env: 'development' } as const
-    const mounts = { '/f': 'files' }
-    return {
-      'with the same apps': [koaAssets({ ...common, prefix, mounts }), 1],
-      'without apps': [koaAssets({ ...common, prefix, apps: false, mounts }), 0],
-      'with a prefix of its own': [koaAssets({ ...common, prefix: `${prefix}-2` }), 0],
-      'below a path, with base': [koaAssets({ ...common, prefix, base: '/blog' }), 0],
-      'that is koaFiles': [koaFiles('files', { root }), 0],
-      'in production': [koaAssets({ ...common, prefix, env: 'test', mounts }), 0]
-    }
-  }
-  for (const kind of Object.keys(secondOf('/x'))) {
-    const prefix = `/second-${kind.replaceAll(' ', '-')}`
-    const [second, count] = secondOf(prefix)[kind] ?? []
-    const app = new Koa()
-    app.use(koaAssets({ root, serve: true, env: 'development', prefix }))
-    if (second) app.use(second)
-    app.use(ctx => void (ctx.body = ctx.assets.path('a.css')))
-    const site = await open(t, app)
-    for (let round = 0; round < 2; round++) t.is((await site.get()).status, 200)
-    const said = warningsAbout('two koaAssets').filter(text => text.includes(`${prefix}:`))
-    t.is(said.length, count ?? -1, kind)
-    if (count === 1) t.regex(said[0] ?? '', /Give the second apps: false/)
-  }
 })
