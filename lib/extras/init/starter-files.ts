@@ -86,7 +86,6 @@ export function configOf(root: string): Config {
   return { name, kind: isEsm ? 'esm' : 'commonjs' }
 }
 
-/** Returns the text of a new configuration. */
 export function contentOf({ kind }: Config, isTailwind: boolean): string {
   const lines = isTailwind ? ',\n  compilers: [pcss]' : ''
   const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
