@@ -37,7 +37,7 @@ const PUBLISHING: Budgets = {
 }
 const EXTRA: Budgets = {
   deltas: 640,
-  init: 420,
+  init: 410,
   inspector: 645,
   hot: 745,
   'kept-index': 140,
@@ -47,7 +47,7 @@ const EXTRA: Budgets = {
   names: 550,
   releases: 1300,
   restarts: 180,
-  routes: 370,
+  routes: 360,
   styles: 800,
   telling: 840,
   uploads: 155,

@@ -7,7 +7,7 @@ import { rawPath } from '../../runtime/serving/request.ts'
 import { appOfPage } from '../../runtime/settings/apps.ts'
 import { splitArguments } from '../../runtime/views/asset-url.ts'
 import { HELPERS, linksTo, type NamesThenPreloadOptions } from './preload-links.ts'
-import { makeSendFile, requireContext, type SendFile } from './send-file.ts'
+import { makeSendFile, type SendFile } from './send-file.ts'
 
 export interface RouteMethods {
   /**
@@ -67,7 +67,6 @@ const MAX_BYTES = 3000
 function makePreload(pipeline: Pipeline): Preload {
   const { earlyHints } = pipeline.settings
   return function preload(...args) {
-    requireContext('preload', this)
     const { assets, req, res } = this
     const { names, options } = splitArguments('preload', args)
     const { settings } = pipeline

@@ -54,7 +54,6 @@ const OPTIONS = {
 
 export function makeSendFile({ settings, directories, watch }: Pipeline): SendFile {
   return async function sendFile(path, options) {
-    requireContext('sendFile', this)
     if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
     check(options ?? {}, OPTIONS, 'sendFile.')
     // As with koa-send, one slash in front stands for `root`.
@@ -94,11 +93,6 @@ function described(
   const changed = (each: Variant) =>
     each.with({ ...(type !== undefined && { type }), lastModified })
   return [changed(identity), ...rest.map(changed)]
-}
-
-/** @throws TypeError for a method that was taken off its context */
-export function requireContext(method: string, ctx: { readonly res?: unknown } | undefined): void {
-  if (!ctx?.res) throw new TypeError(`${method}() is a method: call it on Koa's context`)
 }
 
 /** Returns a Content-Disposition (RFC 6266; `filename*`: RFC 8187) for any text; of a path, the last segment is used. */
