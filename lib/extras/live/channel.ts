@@ -19,7 +19,7 @@ import { pageConsole } from './console.ts'
 import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
 
 /** The scripts for browsers refer to each other by relative URLs. */
-const SCRIPTS = ['', '-channel', '-console', '-overlay', '-page', '-stylesheets'].map(
+const SCRIPTS = ['', '-channel', '-console', '-overlay', '-stylesheets'].map(
   each => `live${each}.js`
 )
 

@@ -1,6 +1,5 @@
 // Connects the page to the live channel, and applies what it is told.
 import { showNotes, showProblems } from './live-overlay.js'
-import { isSamePage } from './live-page.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
 /** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
@@ -122,6 +121,23 @@ async function reloadIfOther() {
     // The next message asks again.
     versions.set(INSTANCE, null)
   }
+}
+
+/**
+ * Asks for the page at this URL, which scripts may have changed, and compares its digest with that of the one that was
+ * loaded. It is false for a page without a digest, such as the response to a form, or a stream. @returns {Promise<boolean>}
+ */
+async function isSamePage() {
+  const [page] = performance.getEntriesByType('navigation')
+  const timings = page ? /** @type {PerformanceNavigationTiming} */ (page).serverTiming : undefined
+  const timing = timings && timings.find(({ name }) => name === 'page')
+  if (!timing) return false
+  /** @type {RequestInit} */
+  const asDocument = { cache: 'no-store', headers: { Accept: 'text/html,*/*;q=0.8' } }
+  const response = await fetch(location.href, asDocument)
+  // A text that nobody reads keeps its connection.
+  await response.text()
+  return (response.headers.get('Server-Timing') || '').includes(`page;desc="${timing.description}"`)
 }
 
 /** If there are too many to remember, any may be. @param {string} path decoded */
