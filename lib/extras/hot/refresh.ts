@@ -23,10 +23,6 @@ const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 export function refreshing({ root }: Settings): Transform {
   const load = once(() => loadRolldown('Fast Refresh', root))
   return {
-    minifies: () => false,
-    takes: () => false,
-    apply: async () => undefined,
-    report: async () => ({}),
     async instrument(code, file, isMapped) {
       const libraries = Array.from(code.matchAll(IMPORT), ([, library]) => library)
       if (libraries.length === 0 || OTHERS.test(code)) return undefined

@@ -26,8 +26,6 @@ export function makeBundler(
 ): Bundler<Map<string, Draft>> {
   let sheets: StyleRows['sheets']
   return {
-    // References of stylesheets are resolved as those of others are.
-    takes: () => false,
     async join(nodes, mentions) {
       const plan = planOf(nodes)
       if (plan.size === 0) return undefined
@@ -46,7 +44,7 @@ export function makeBundler(
       const files = [...plan.keys()].filter(path => !gone.has(path))
       const made = await inParallel(files, CONCURRENCY, async path => {
         const node = nodes.get(path) as Draft
-        const isMinified = transforms.some(each => each.minifies(node.app))
+        const isMinified = transforms.some(each => each.minifies?.(node.app))
         return nodeOf(await join(esbuild, node, plugin, isMinified), node.app, nodes)
       })
       for (const path of gone) for (const ending of ['', MAP]) nodes.delete(path + ending)

@@ -67,8 +67,6 @@ export async function lowering({ root, apps }: Project): Promise<Transform> {
   for (const { name, target } of apps)
     if (target !== undefined) targets.set(name, await browsersOf(target, root))
   return {
-    minifies: () => false,
-    takes: () => false,
     targetOf: app => targets.get(app.name),
     async apply(text) {
       const target = targets.get(text.app.name)
@@ -78,8 +76,7 @@ export async function lowering({ root, apps }: Project): Promise<Transform> {
       const repeated = { ...text, code: withFallbacks(text.code) }
       const { code, warnings } = await lowered(esbuild, root, repeated, target)
       return { code: showing(text, shownColors(code)), warnings }
-    },
-    report: async () => ({})
+    }
   }
 }
 

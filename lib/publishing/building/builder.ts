@@ -129,7 +129,7 @@ export class Builder {
       const { app, path, source } = draft
       const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
       const isModule = source.packageName !== undefined && textType(source.name) === 'js'
-      const isTaken = isModule && bundlers.some(each => each.takes(app))
+      const isTaken = isModule && bundlers.some(each => each.takes?.(app))
       // The bundler knows more ways to find a module.
       if (!isTaken) {
         warnings.forEach(warn)
@@ -195,10 +195,10 @@ export class Builder {
     const { app, source } = place
     const { name } = source
     const { transforms = [], bundlers = [] } = this.#options
-    const transform = textType(name) && transforms.find(each => each.takes(app, name))
+    const transform = textType(name) && transforms.find(each => each.takes?.(app, name))
     const first = await this.#renderer.draft(place, transform !== undefined)
     if (!first) return undefined
-    const isTaken = transform && bundlers.some(each => each.takes(app)) && (await isModule(first))
+    const isTaken = transform && bundlers.some(each => each.takes?.(app)) && (await isModule(first))
     const draft = transform && !isTaken ? await this.#renderer.transformed(first, transform) : first
     if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)

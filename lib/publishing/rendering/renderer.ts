@@ -84,7 +84,7 @@ export class Renderer {
     const broken = taken.map === null ? [brokenMap(file, this.#settings.root)] : []
     const isCompiled = source.compiler !== undefined
     const target = await firstAnswer(await this.#settings.transforms(), one => one.targetOf?.(app))
-    const made = await transform.apply({ app, name, file, code, isCompiled, target, isMapped })
+    const made = await transform.apply?.({ app, name, file, code, isCompiled, target, isMapped })
     if (!made) return (await this.draft(drafted)) ?? drafted
     return {
       ...drafted,

@@ -5,7 +5,7 @@ import type { AppSettings } from '../settings/settings.ts'
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
 export interface Bundler<Nodes = unknown> {
   /** Tells whether it resolves the imports of an app's modules, which are left as they are until then. */
-  takes(app: AppSettings): boolean
+  takes?(app: AppSettings): boolean
   /** Joins modules by changing the nodes. @returns what joined code refers to and is nowhere, by the option `missing` */
   join(nodes: Nodes, mentions: readonly Mention[]): Promise<Reported | undefined>
   report(): object
@@ -25,16 +25,17 @@ export interface Mention {
   readonly isImported?: boolean
 }
 
+/** What a transform does not do, it has no member for. */
 export interface Transform {
-  minifies(app: AppSettings): boolean
-  takes(app: AppSettings, name: string): boolean
+  minifies?(app: AppSettings): boolean
+  takes?(app: AppSettings, name: string): boolean
   /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; if it is undefined, any syntax will do. */
   targetOf?(app: AppSettings): readonly string[] | undefined
   /** Transforms a text; undefined: it is published as it is. @throws CompileError for a source that is not valid */
-  apply(text: TransformedText): Promise<Transformed | undefined>
+  apply?(text: TransformedText): Promise<Transformed | undefined>
   /** Changes what a compiler made of a script, before its constants have values; undefined: it stays. */
   instrument?(code: string, file: string, isMapped: boolean): Promise<Transformed | undefined>
-  report(): Promise<object>
+  report?(): Promise<object>
 }
 
 export interface Transformed {

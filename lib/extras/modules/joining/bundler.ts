@@ -35,7 +35,7 @@ export async function makeBundler(
 ): Promise<Bundler<Map<string, Draft>>> {
   const isReady = await hasRolldown(root)
   const minifyTarget = (app: AppSettings) =>
-    transforms.some(each => each.minifies(app))
+    transforms.some(each => each.minifies?.(app))
       ? transforms.flatMap(each => each.targetOf?.(app) ?? [])
       : undefined
   const [modules, files] = [new Array<Script>(), new Array<Made>()]
