@@ -48,7 +48,7 @@ const EXTRA: Budgets = {
   releases: 1300,
   restarts: 180,
   routes: 360,
-  styles: 790,
+  styles: 785,
   telling: 840,
   uploads: 155,
   vite: 1850,

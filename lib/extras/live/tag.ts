@@ -15,7 +15,7 @@ export interface LiveHelpers extends ReturnType<typeof liveHelpers> {}
 /** @param scripts are the URL paths of those that show edits in a page without reloading it, the first one at any time */
 export function helpersOf(scripts: readonly string[]): Helpers {
   const [live, none] = [liveHelpers(scripts), liveHelpers([])]
-  return { isPerPage: false, shared: {}, of: () => (_, isLive) => (isLive ? live : none) }
+  return { of: () => (_, isLive) => (isLive ? live : none) }
 }
 
 /** @param scripts are none for a page that must not have them */

@@ -181,8 +181,6 @@ export interface MediaHelpers extends ReturnType<typeof mediaHelpers> {}
 
 export function helpersOf(icons?: WrittenIcons, env = 'development'): Helpers {
   return {
-    isPerPage: false,
-    shared: {},
     of({ urlOf, host, assets }) {
       const why = env === 'production' && !assets.inViews ? withoutNames : notInlined
       const helpers = mediaHelpers(urlOf, why, icons?.recorder(host, urlOf))

@@ -48,8 +48,6 @@ export type NamesThenPreloadOptions = NamesThen<'preload', PreloadOptions>
 export interface PreloadHelpers extends ReturnType<typeof preloadHelpers> {}
 
 export const HELPERS: Helpers = {
-  isPerPage: false,
-  shared: {},
   of({ urlOf }) {
     const helpers = preloadHelpers(urlOf)
     return () => helpers

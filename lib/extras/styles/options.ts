@@ -17,24 +17,21 @@ export interface StyleOptions {
   target?: string | readonly string[] | undefined
 }
 
-const minify: Option<StyleOptions['minify'], unknown> = { ...flag, default: () => undefined }
-
-const target: Option<StyleOptions['target'], unknown> = {
-  expected:
-    "browsers, such as 'baseline widely available' or ['chrome109', 'safari15.4'], as one text or a list",
-  holds: value => {
-    const all = [value].flat()
-    return all.length > 0 && all.every(each => isText(each) && each.trim() !== '')
-  },
-  default: () => undefined
-}
-
-export const STYLES = { minify, target } satisfies Record<keyof StyleOptions, Expectation>
+export const STYLES = {
+  minify: { ...flag, default: (): StyleOptions['minify'] => undefined },
+  target: {
+    expected:
+      "browsers, such as 'baseline widely available' or ['chrome109', 'safari15.4'], as one text or a list",
+    holds: value => {
+      const all = [value].flat()
+      return all.length > 0 && all.every(each => isText(each) && each.trim() !== '')
+    },
+    default: (): StyleOptions['target'] => undefined
+  }
+} satisfies Record<keyof StyleOptions, Option<unknown, unknown>>
 
 export interface PrecompileStyleOptions {
-  /**
-   * Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there".
-   */
+  /** Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there". */
   readonly minify?: boolean | undefined
 }
 
@@ -44,15 +41,13 @@ export const PRECOMPILE_STYLES = {
 
 export interface StyleRows {
   /** The sizes before and after in bytes, without source maps; undefined if no app is minified. */
-  readonly minified:
-    | {
-        readonly files: number
-        readonly bytes: number
-        readonly insteadOf: number
-        /** Says why nothing was minified: esbuild cannot be loaded. */
-        readonly problem?: string
-      }
-    | undefined
+  readonly minified?: {
+    readonly files: number
+    readonly bytes: number
+    readonly insteadOf: number
+    /** Says why nothing was minified: esbuild cannot be loaded. */
+    readonly problem?: string
+  }
   /** The joined stylesheets; undefined if there was none to join. */
   readonly sheets?: {
     /** The number of stylesheets into which others were joined. */

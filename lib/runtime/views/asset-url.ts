@@ -88,9 +88,9 @@ export interface MountAssets {
 
 export interface Helpers {
   /** True if each page has its own helpers: their results depend on what the page already contains. */
-  readonly isPerPage: boolean
+  readonly isPerPage?: boolean
   /** The helpers that all pages share; they may be accessors. */
-  readonly shared: object
+  readonly shared?: object
   /** @param page the texts that it already contains @param isLive whether a developer sees it, with the live channel */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }

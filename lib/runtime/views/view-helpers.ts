@@ -112,7 +112,7 @@ function helpersFor(
       return assets.version()
     }
   }
-  for (const { shared } of added)
+  for (const { shared = {} } of added)
     Object.defineProperties(versioned, Object.getOwnPropertyDescriptors(shared))
   const ofPage = added.filter(each => each.isPerPage).map(each => each.of(view))
   const ofApp = added.filter(each => !each.isPerPage).map(each => each.of(view))
