@@ -25,7 +25,7 @@ export interface Mention {
   readonly isImported?: boolean
 }
 
-/** What a transform does not do, it has no member for. */
+/** A transform has no member for what it does not do. */
 export interface Transform {
   minifies?(app: AppSettings): boolean
   takes?(app: AppSettings, name: string): boolean
