@@ -1,5 +1,4 @@
-/** `preload` returns a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
-
+// `preload` returns a value of the `Link` header that makes a browser fetch an asset early (RFC 8288).
 import { inspect } from 'node:util'
 import { optionError } from '../../runtime/check-options.ts'
 import { encodeUrl } from '../../runtime/urls/spelling.ts'

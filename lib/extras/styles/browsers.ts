@@ -101,13 +101,10 @@ export function lackingIn(code: string, isCss: boolean, target: readonly string[
   })
 }
 
-const SAME: Readonly<Record<string, string>> = { edge: 'chrome', ios: 'safari', opera: 'chrome' }
-/** Opera is Chrome with version numbers that are so much lower. */
-const OPERA = 14
+const SAME: Readonly<Record<string, string>> = { edge: 'chrome', ios: 'safari' }
 
 function lacks(browser: string, versions: readonly string[]): boolean {
   const [, engine = '', version = ''] = /^([a-z]+)([\d.]+)$/.exec(browser) ?? []
   const least = versions[['chrome', 'firefox', 'safari'].indexOf(SAME[engine] ?? engine)]
-  const same = engine === 'opera' ? String(Number.parseInt(version, 10) + OPERA) : version
-  return engine === 'ie' || (least !== undefined && isOlder(same, least))
+  return engine === 'ie' || (least !== undefined && isOlder(version, least))
 }

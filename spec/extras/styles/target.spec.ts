@@ -193,9 +193,9 @@ test('esbuild lowers nothing that is warned of, and current browsers are warned 
   for (const [feature, text] of UNKNOWN) {
     const isCss = !/import[( ]|go\(/.test(text)
     const told = (browser: string) => lackingIn(text, isCss, [browser]).map(({ name }) => name)
-    for (const old of ['chrome61', 'firefox67', 'safari8', 'ios8', 'edge18', 'opera40', 'ie11'])
+    for (const old of ['chrome61', 'firefox67', 'safari8', 'ios8', 'edge18', 'ie11'])
       t.deepEqual(told(old), [feature], `${old}: ${text}`)
-    for (const current of ['chrome150', 'firefox150', 'safari26.2', 'opera136', 'node24'])
+    for (const current of ['chrome150', 'firefox150', 'safari26.2', 'node24'])
       t.deepEqual(told(current), current === never[feature] ? [feature] : [], `${current}: ${text}`)
     const loader = isCss ? 'css' : 'js'
     const { code, warnings } = await transform(text, { loader, target, supported: KEPT })
