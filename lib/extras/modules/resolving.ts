@@ -169,7 +169,6 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
           resolved.failures.set(specifier, [error as AssetError])
         }
       }
-      resolved.requireNoFailure()
     },
     async resolveId(specifier, importer, { kind }) {
       if (importer === undefined || importer.startsWith('\0') || specifier.startsWith('\0'))

@@ -2,6 +2,8 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Plugin } from 'rolldown'
 import type { SourceFile } from '../../../runtime/app/extra.ts'
+import type { AssetError } from '../../../runtime/errors.ts'
+import { importOrder } from '../../../runtime/views/modules.ts'
 import { facadeOf } from '../common-js.ts'
 import {
   asUnusable,
@@ -44,40 +46,9 @@ interface Attempt {
   readonly inputs: readonly string[]
 }
 
-const NOTHING_BUILT: Built = {
-  texts: new Map(),
-  files: [],
-  modules: new Map(),
-  withoutMain: [],
-  commonJs: new Map(),
-  links: new Map(),
-  failed: new Map()
-}
-
-/** Builds the others where a module fails that a script imports; what the option names has to be there. */
-export async function buildPackages(rolldown: Rolldown, wanted: Needed): Promise<Attempt> {
-  const { failures, ...outcome } = await buildAll(rolldown, wanted)
+/** A module fails alone that a script imports; what the option names has to be there. */
+export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Promise<Attempt> {
   const { specifiers } = wanted
-  const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
-  if (failures.size === 0 || [...failures.keys()].some(isNamed)) return outcome
-  const left = new Map([...specifiers].filter(([each]) => !failures.has(each)))
-  const rest: Attempt =
-    left.size > 0
-      ? await buildPackages(rolldown, { ...wanted, specifiers: left })
-      : { built: NOTHING_BUILT, inputs: [] }
-  const inputs = [...outcome.inputs, ...rest.inputs]
-  if (!rest.built) return { error: rest.error, inputs }
-  const failed = new Map(rest.built.failed)
-  for (const [specifier, errors] of failures) {
-    const { importer = '' } = specifiers.get(specifier) ?? {}
-    const { message } = allOf(errors)
-    const what = `${importer} imports '${specifier}', which cannot be built: `
-    failed.set(specifier, message.includes(importer) ? message : what + message)
-  }
-  return { built: { ...rest.built, failed }, inputs }
-}
-
-async function buildAll({ rolldown }: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
   const build = await rolldown({
@@ -105,37 +76,52 @@ async function buildAll({ rolldown }: Rolldown, wanted: Needed) {
     const byFacade = (specifier: string) =>
       chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
     const byName = new Map(chunks.map(each => [each.fileName, each]))
-    for (const specifier of resolved.entries.keys()) {
-      const reached = new Set([byFacade(specifier)])
-      const used = new Set<string>()
-      for (const name of reached) {
-        const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
-        for (const each of imports) used.add(each)
-        for (const each of [...imports, ...dynamicImports]) reached.add(each)
-      }
-      resolved.requireFound(specifier, used)
+    const nextOf = (name: string) => {
+      const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
+      return [...imports, ...dynamicImports]
     }
-    resolved.requireNoFailure()
+    const { entries, failures } = resolved
+    for (const specifier of entries.keys()) {
+      const reached = [...importOrder([byFacade(specifier)], nextOf)]
+      resolved.requireFound(
+        specifier,
+        new Set(reached.flatMap(each => byName.get(each)?.imports ?? []))
+      )
+    }
+    const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
+    if ([...failures.keys()].some(isNamed)) resolved.requireNoFailure()
+    const made = [...entries.keys()].filter(each => !failures.has(each))
+    // Those of modules that fail, or are not there, have nothing that another one imports.
+    const unused = new Set(
+      [...specifiers.keys()].filter(each => !made.includes(each)).map(byFacade)
+    )
+    const kept = output.filter(({ fileName }) => !unused.has(fileName.replace(/\.map$/, '')))
     const built: Built = {
-      failed: new Map(),
+      failed: new Map(Array.from(failures, ([each, errors]) => [each, told(each, errors, wanted)])),
       texts: new Map(
-        output.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
+        kept.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
       ),
       files: resolved.otherFiles(),
       commonJs,
-      modules: new Map([...resolved.entries.keys()].map(each => [each, byFacade(each)])),
-      withoutMain: [...wanted.specifiers.keys()].filter(each => !resolved.entries.has(each)),
+      modules: new Map(made.map(each => [each, byFacade(each)])),
+      withoutMain: [...specifiers.keys()].filter(each => !entries.has(each) && !failures.has(each)),
       links: new Map(
         chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
       )
     }
-    return { built, failures: resolved.failures, inputs: await read() }
+    return { built, inputs: await read() }
   } catch (error) {
-    const { failures } = resolved
-    return { error: asUnusable(error, wanted.root), failures, inputs: await read() }
+    return { error: asUnusable(error, wanted.root), inputs: await read() }
   } finally {
     await build.close()
   }
+}
+
+function told(specifier: string, errors: readonly AssetError[], { specifiers }: Needed): string {
+  const { importer = '' } = specifiers.get(specifier) ?? {}
+  const { message } = allOf(errors)
+  const isSaid = message.includes(importer)
+  return isSaid ? message : `${importer} imports '${specifier}', which cannot be built: ${message}`
 }
 
 export function inputOf({ root, specifiers, condition, constants }: Needed) {

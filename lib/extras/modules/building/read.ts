@@ -37,6 +37,7 @@ export async function readPackages({ rolldown, transform }: Rolldown, wanted: Ne
   const build = await rolldown({ ...inputOf(wanted), plugins })
   try {
     await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
+    resolved.requireNoFailure()
   } catch (error) {
     throw asUnusable(error, wanted.root)
   } finally {

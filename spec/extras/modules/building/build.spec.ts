@@ -11,7 +11,9 @@ import {
   isWhole,
   restoreBuild
 } from '../../../../lib/extras/modules/building/build-process.ts'
+import { buildPackages } from '../../../../lib/extras/modules/building/build.ts'
 import { Packages } from '../../../../lib/extras/modules/packages.ts'
+import { loadRolldown } from '../../../../lib/extras/modules/rolldown.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { placed, run } from '../../../support/fingerprinted.ts'
 import { makeProject, removeProject, writeFiles } from '../../../support/site.ts'
@@ -256,6 +258,29 @@ test('the error says of every package what is wrong, and what to write', async t
     for (const text of Object.values(told)) t.true(message.includes(text), message)
     t.false(message.includes('b.css'), 'a package has one stylesheet or a hundred')
   }
+})
+
+test('packages are built once where some fail, of which nothing is published', async t => {
+  const project = makeProject(t, placed(BROKEN))
+  const names = ['for-node', 'unheard-of', 'types-only', 'tip/more']
+  const by = { importer: 'app.js', from: project, names: [] }
+  const specifiers = new Map(names.map(each => [each, by]))
+  const loaded = await loadRolldown('', project)
+  let builds = 0
+  const rolldown: typeof loaded.rolldown = options => {
+    builds++
+    return loaded.rolldown(options)
+  }
+  const wanted = wantedOf(project, [], { specifiers })
+  const { built } = await buildPackages({ ...loaded, rolldown }, wanted)
+  t.is(builds, 1)
+  t.deepEqual([...(built?.failed.keys() ?? [])].toSorted(), names.slice(0, 3).toSorted())
+  t.deepEqual([...(built?.modules.keys() ?? [])], ['tip/more'])
+  const written = [...(built?.texts.keys() ?? [])]
+  t.deepEqual(
+    written.filter(name => !/^npm\/(?:tip|-)\//.test(name)),
+    []
+  )
 })
 
 const deep = (depth: number) => '{"import":'.repeat(depth) + '"./i.js"' + '}'.repeat(depth)
