@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { reasonOf } from '../../../runtime/errors.ts'
-import { errorCode, realpathOf } from '../../../runtime/files/disk.ts'
+import { errorCode, realpathOf, statOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type {
@@ -150,7 +150,7 @@ class AppPackages implements SourceList {
     const key = JSON.stringify([2, versions, namedIn(this.#app), mapped, constants, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
-    const isUsable = known && isEnough(known, wanted) && (await builds.isWhole(known))
+    const isUsable = known && isEnough(known, wanted) && (await statOf(known.directory))
     const { kept, failure } =
       isUsable && (await hasSameInputs(known))
         ? { kept: known }

@@ -109,11 +109,6 @@ function sealed(key: string, body: Buffer) {
   return Buffer.concat([Buffer.from(seal), body])
 }
 
-export async function isWhole({ directory, names }: KeptBuild): Promise<boolean> {
-  const written = await Promise.all(names.map(name => statOf(join(directory, name))))
-  return written.every(Boolean)
-}
-
 /** Each build has a folder of its own, named by the digest of its scripts: other processes may use, or write, another. */
 async function keepBuild(
   directory: string,
@@ -127,7 +122,7 @@ async function keepBuild(
   const kept = { ...built, directory: own, names: [...texts.keys()], inputs }
   const times = inputs.filter(isFileObservation).map(({ stamp }) => stamp.mtimeNs)
   const newest = times.reduce((last, time) => (time > last ? time : last), 0n)
-  for (const [name, text] of (await isWhole(kept)) ? [] : texts) {
+  for (const [name, text] of texts) {
     const file = join(own, name)
     await makeDirectory(dirname(file))
     await writeAtomically(file, Buffer.from(text))
