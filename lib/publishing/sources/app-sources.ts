@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
 import { ifAssetError, type Warn } from '../../runtime/errors.ts'
+import { realpathOf } from '../../runtime/files/disk.ts'
 import { isInside, matcherOf } from '../../runtime/files/paths.ts'
 import { compilersFor } from '../compilers/built-in.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
@@ -76,7 +77,10 @@ export class AppSources {
       await this.refresh()
       return this.#snapshot.compiled.get(placeOf(path))
     }
-    const name = await firstAnswer(this.lists, each => each.nameAt?.(path))
+    // The first list wins, and of one the last: a module of a package may be named as a file of it, too.
+    const added = this.lists.toReversed().flatMap(({ files }) => files)
+    const real = added.length > 0 ? await realpathOf(path) : undefined
+    const name = added.findLast(({ file }) => file === real)?.name
     return this.chosen(name ?? '').source
   }
 

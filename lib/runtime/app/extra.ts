@@ -188,8 +188,6 @@ export interface SourceList {
   readonly prefix: string
   /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
-  /** Returns the name of the file that a path leads to, through any links. */
-  nameAt?(path: string): Promise<string | undefined>
   /** The requests of texts, for a process that has not rendered them: `verify` tells whether they still hold. */
   asked?: unknown
   /** Adds the file that a text refers to, or what was compiled into it, and returns its name. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { reasonOf } from '../../../runtime/errors.ts'
-import { errorCode, realpathOf, statOf } from '../../../runtime/files/disk.ts'
+import { errorCode, statOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type {
@@ -170,12 +170,6 @@ class AppPackages implements SourceList {
     const { draft } = found
     found.draft = undefined
     return draft && (await hasSameInputs(draft)) ? draft : undefined
-  }
-
-  async nameAt(path: string) {
-    if (!this.#listed) await this.verify()
-    const real = await realpathOf(path)
-    return this.files.findLast(({ file }) => file === real)?.name
   }
 
   async named(specifier: string, importer: string) {

@@ -75,11 +75,6 @@ export class AskedFiles implements SourceList {
     this.version++
   })
 
-  async nameAt(path: string) {
-    const real = this.files.length > 0 ? await realpathOf(path) : undefined
-    return this.files.find(({ file }) => file === real)?.name
-  }
-
   async fileFor(path: string, from: SourceFile, compiled: readonly string[]) {
     const { looked } = this.#packages
     const before = new Set(looked)
