@@ -7,12 +7,11 @@ const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
 /** @param given are names that are imported: a lexer does not find all */
 export async function facadeOf(context: PluginContext, file: string, given: Iterable<string>) {
   const names = [...new Set([...(await commonJsNames(context, file)), ...given])]
-  const list = names.map(each => (IDENTIFIER.test(each) ? each : JSON.stringify(each)))
-  const code = `export { ${['default', ...list].join(', ')} } from ${JSON.stringify(file)}`
+  // A name may be no identifier.
+  const list = ['default', ...names].map(each => JSON.stringify(each))
+  const code = `export { ${list.join(', ')} } from ${JSON.stringify(file)}`
   return { code, names }
 }
-
-const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
 
 /** Finds names as Node does, and follows what a module exports of others. */
 async function commonJsNames(context: PluginContext, file: string): Promise<string[]> {
