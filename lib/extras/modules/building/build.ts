@@ -1,6 +1,6 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Plugin } from 'rolldown'
+import type { Plugin, RolldownOutput } from 'rolldown'
 import type { SourceFile } from '../../../runtime/app/extra.ts'
 import type { AssetError } from '../../../runtime/errors.ts'
 import { importOrder } from '../../../runtime/views/modules.ts'
@@ -48,7 +48,6 @@ interface Attempt {
 
 /** A module fails alone that a script imports; what the option names has to be there. */
 export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Promise<Attempt> {
-  const { specifiers } = wanted
   const resolved = new Resolved(wanted.root)
   const commonJs = new Map<string, readonly string[]>()
   const build = await rolldown({
@@ -72,43 +71,7 @@ export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Pro
       entryFileNames: ({ name }) => entryName(name, resolved),
       chunkFileNames: ({ name }) => `${SHARED}${name.replace(/[^\w.-]+/g, '-')}-[hash].js`
     })
-    const chunks = output.filter(each => each.type === 'chunk')
-    const byFacade = (specifier: string) =>
-      chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
-    const byName = new Map(chunks.map(each => [each.fileName, each]))
-    const nextOf = (name: string) => {
-      const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
-      return [...imports, ...dynamicImports]
-    }
-    const { entries, failures } = resolved
-    for (const specifier of entries.keys()) {
-      const reached = [...importOrder([byFacade(specifier)], nextOf)]
-      resolved.requireFound(
-        specifier,
-        new Set(reached.flatMap(each => byName.get(each)?.imports ?? []))
-      )
-    }
-    const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
-    if ([...failures.keys()].some(isNamed)) resolved.requireNoFailure()
-    const made = [...entries.keys()].filter(each => !failures.has(each))
-    // Those of modules that fail, or are not there, have nothing that another one imports.
-    const unused = new Set(
-      [...specifiers.keys()].filter(each => !made.includes(each)).map(byFacade)
-    )
-    const kept = output.filter(({ fileName }) => !unused.has(fileName.replace(/\.map$/, '')))
-    const built: Built = {
-      failed: new Map(Array.from(failures, ([each, errors]) => [each, told(each, errors, wanted)])),
-      texts: new Map(
-        kept.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
-      ),
-      files: resolved.otherFiles(),
-      commonJs,
-      modules: new Map(made.map(each => [each, byFacade(each)])),
-      withoutMain: [...specifiers.keys()].filter(each => !entries.has(each) && !failures.has(each)),
-      links: new Map(
-        chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
-      )
-    }
+    const built = { ...builtFrom(output, wanted, resolved), commonJs }
     return { built, inputs: await read() }
   } catch (error) {
     return { error: asUnusable(error, wanted.root), inputs: await read() }
@@ -117,11 +80,52 @@ export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Pro
   }
 }
 
-function told(specifier: string, errors: readonly AssetError[], { specifiers }: Needed): string {
-  const { importer = '' } = specifiers.get(specifier) ?? {}
-  const { message } = allOf(errors)
-  const isSaid = message.includes(importer)
-  return isSaid ? message : `${importer} imports '${specifier}', which cannot be built: ${message}`
+/** @throws AssetError for what the option names */
+function builtFrom(
+  output: RolldownOutput['output'],
+  { specifiers }: Needed,
+  resolved: Resolved
+): Omit<Built, 'commonJs'> {
+  const chunks = output.filter(each => each.type === 'chunk')
+  const byFacade = (specifier: string) =>
+    chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
+  const byName = new Map(chunks.map(each => [each.fileName, each]))
+  const nextOf = (name: string) => {
+    const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
+    return [...imports, ...dynamicImports]
+  }
+  const { entries, failures } = resolved
+  for (const specifier of entries.keys()) {
+    const reached = [...importOrder([byFacade(specifier)], nextOf)]
+    const used = reached.flatMap(each => byName.get(each)?.imports ?? [])
+    resolved.requireFound(specifier, used)
+  }
+  const isNamed = (specifier: string) => specifiers.get(specifier)?.importer === OPTION
+  if ([...failures.keys()].some(isNamed)) resolved.requireNoFailure()
+  const told = (specifier: string, errors: readonly AssetError[]) => {
+    const { importer = '' } = specifiers.get(specifier) ?? {}
+    const { message } = allOf(errors)
+    const isSaid = message.includes(importer)
+    return isSaid
+      ? message
+      : `${importer} imports '${specifier}', which cannot be built: ${message}`
+  }
+  const made = [...entries.keys()].filter(each => !failures.has(each))
+  // Those of modules that fail, or are not there, have nothing that another one imports.
+  const unused = new Set([...specifiers.keys()].filter(each => !made.includes(each)).map(byFacade))
+  const kept = output.filter(({ fileName }) => !unused.has(fileName.replace(/\.map$/, '')))
+  return {
+    failed: new Map(Array.from(failures, ([each, errors]) => [each, told(each, errors)])),
+    texts: new Map(
+      kept.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
+    ),
+    files: resolved.otherFiles(),
+    modules: new Map(made.map(each => [each, byFacade(each)])),
+    withoutMain: [...specifiers.keys()].filter(each => !entries.has(each) && !failures.has(each)),
+    links: new Map(
+      chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
+    )
+  }
 }
 
 export function inputOf({ root, specifiers, condition, constants }: Needed) {
