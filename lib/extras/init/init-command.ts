@@ -55,7 +55,7 @@ that is a stylesheet and a script, which have its name.`,
   run
 }
 
-/** New files are written there before they get their names; with its name behind it, while an app is added. */
+/** New files are written there before they get their names. It has a folder for the app that is being added. */
 const STAGE = '.koa-fresh-assets-init'
 
 const TAILWIND = ['tailwindcss', '@tailwindcss/postcss', 'postcss']
@@ -70,8 +70,7 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const project = argument === undefined ? undefined : await loadProject('development')
   const options = project?.options ?? {}
   const app = argument ?? 'web'
-  const stageOfApp = join(root, `${STAGE}-${app}`)
-  const isRepeated = existsSync(stageOfApp)
+  const isRepeated = existsSync(join(root, STAGE, app))
   const others = appsIn(root).filter(each => !(isRepeated && each === app))
   if (argument !== undefined) requireNew(argument, root, others, options.apps)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
@@ -90,7 +89,7 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
     const isLeft = step.action !== 'keep' && leadsOut(root, step.path)
     return isLeft ? { ...step, action: 'skip' } : step
   })
-  if (!dryRun) addFiles(root, planned, isNew ? stageOfApp : join(root, STAGE))
+  if (!dryRun) addFiles(root, planned, isNew ? app : '')
   const steps = planned.map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const needed = tailwind ? installOf(root, TAILWIND) : ''
@@ -211,9 +210,9 @@ function leadsOut(root: string, path: string): boolean {
 }
 
 /** Every file appears as a whole, and what an interruption leaves out, the next run creates. */
-function addFiles(root: string, steps: readonly FileStep[], stage: string): void {
-  const staged = join(stage, 'file')
-  mkdirSync(stage, { recursive: true })
+function addFiles(root: string, steps: readonly FileStep[], app: string): void {
+  const staged = join(root, STAGE, app, 'file')
+  mkdirSync(dirname(staged), { recursive: true })
   rmSync(staged, { force: true })
   for (const { path, action, content = '', isWhole } of steps) {
     const file = join(root, path)
@@ -223,7 +222,7 @@ function addFiles(root: string, steps: readonly FileStep[], stage: string): void
       renameSync(staged, file)
     } else if (action === 'add') write(file, content, statSync(file).size)
   }
-  rmSync(stage, { recursive: true })
+  rmSync(join(root, STAGE), { recursive: true })
 }
 
 /** Takes back what was added to a file when the disk is full. */
