@@ -55,7 +55,7 @@ that is a stylesheet and a script, which have its name.`,
   run
 }
 
-/** New files are written there before they get their names. It has a folder for the app that is being added. */
+/** New files are written here before they get their names. */
 const STAGE = '.koa-fresh-assets-init'
 
 const TAILWIND = ['tailwindcss', '@tailwindcss/postcss', 'postcss']
@@ -69,14 +69,13 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const isConfigured = existsSync(join(root, config.name))
   const project = argument === undefined ? undefined : await loadProject('development')
   const options = project?.options ?? {}
-  const app = argument ?? 'web'
-  const isRepeated = existsSync(join(root, STAGE, app))
-  const others = appsIn(root).filter(each => !(isRepeated && each === app))
+  const isRepeated = existsSync(join(root, STAGE))
+  const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options.apps)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const files = {
-    ...(isNew && assetsOf(app, isAnother, tailwind)),
+    ...(isNew && assetsOf(argument ?? 'web', isAnother, tailwind)),
     // Tailwind does not report a directory that is missing.
     ...(tailwind && { 'views/.gitkeep': '' }),
     [config.name]: contentOf(config, tailwind)
@@ -89,7 +88,7 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
     const isLeft = step.action !== 'keep' && leadsOut(root, step.path)
     return isLeft ? { ...step, action: 'skip' } : step
   })
-  if (!dryRun) addFiles(root, planned, isNew ? app : '')
+  if (!dryRun) addFiles(root, planned)
   const steps = planned.map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const needed = tailwind ? installOf(root, TAILWIND) : ''
@@ -209,20 +208,31 @@ function leadsOut(root: string, path: string): boolean {
   return !!isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
-/** Every file appears as a whole, and what an interruption leaves out, the next run creates. */
-function addFiles(root: string, steps: readonly FileStep[], app: string): void {
-  const staged = join(root, STAGE, app, 'file')
-  mkdirSync(dirname(staged), { recursive: true })
-  rmSync(staged, { force: true })
-  for (const { path, action, content = '', isWhole } of steps) {
-    const file = join(root, path)
-    if (action === 'create' || (isWhole && action === 'add')) {
-      write(staged, content)
-      mkdirSync(dirname(file), { recursive: true })
-      renameSync(staged, file)
-    } else if (action === 'add') write(file, content, statSync(file).size)
+/** Every file appears as a whole, and the app last, at once: what an interruption leaves out, the next run creates. */
+function addFiles(root: string, steps: readonly FileStep[]): void {
+  const stage = join(root, STAGE)
+  rmSync(stage, { recursive: true, force: true })
+  const isStaged = ({ action, isWhole }: FileStep) =>
+    action === 'create' || (isWhole && action === 'add')
+  const created = steps.filter(isStaged).toReversed()
+  try {
+    for (const { path, content = '' } of created) {
+      mkdirSync(dirname(join(stage, path)), { recursive: true })
+      write(join(stage, path), content)
+    }
+    for (const { path, action, content = '', isWhole } of steps) {
+      const file = join(root, path)
+      if (action === 'add' && !isWhole) write(file, content, statSync(file).size)
+    }
+    for (const { path, isWhole } of created) {
+      const names = path.split('/')
+      const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
+      const top = isWhole ? path : paths.find(each => !existsSync(join(root, each)))
+      if (top !== undefined) renameSync(join(stage, top), join(root, top))
+    }
+  } finally {
+    rmSync(stage, { recursive: true, force: true })
   }
-  rmSync(join(root, STAGE), { recursive: true })
 }
 
 /** Takes back what was added to a file when the disk is full. */

@@ -86,6 +86,7 @@ export function configOf(root: string): Config {
   return { name, kind: isEsm ? 'esm' : 'commonjs' }
 }
 
+/** Returns the text of a new configuration. */
 export function contentOf({ kind }: Config, isTailwind: boolean): string {
   const lines = isTailwind ? ',\n  compilers: [pcss]' : ''
   const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
