@@ -88,7 +88,6 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
     const isLeft = step.action !== 'keep' && leadsOut(root, step.path)
     return isLeft ? { ...step, action: 'skip' } : step
   })
-  if (!dryRun) addFiles(root, planned)
   const steps = planned.map(({ path, action, lines }) => ({ path, action, lines }))
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const needed = tailwind ? installOf(root, TAILWIND) : ''
@@ -101,6 +100,8 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const first = advice.map(line => `\n${line}\n`).join('')
   const next = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config, root)
   const after = dryRun ? '\nNothing was written.' : `${first}${next}`
+  // Once all of it is written, nothing may fail.
+  if (!dryRun) addFiles(root, planned)
   output.result({ root, dryRun, steps }, `${done}\n${after}`)
   return OK
 }
