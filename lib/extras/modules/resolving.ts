@@ -11,7 +11,7 @@ import type { Constants } from '../../runtime/settings/constants.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 import { isPackage } from './options.ts'
 import { allOf, Packages, splitSpecifier, unusable } from './packages.ts'
-import { problemIn } from './rolldown.ts'
+import { problemIn, refuseDeep } from './rolldown.ts'
 
 export interface Needed {
   readonly root: string
@@ -155,6 +155,7 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
   const isMapped = new Set(mapped)
   return {
     name: 'packages',
+    transform: refuseDeep,
     async buildStart() {
       for (const [specifier, asked] of specifiers) {
         try {

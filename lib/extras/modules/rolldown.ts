@@ -57,6 +57,21 @@ async function foundFor(purpose: string, root: string) {
   )
 }
 
+/** Texts, whose brackets do not count, and brackets. */
+const TOKEN = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|([([{])|([)\]}])/g
+
+const TOO_DEEP =
+  'more than 500 brackets in each other, which Rolldown cannot read: nest less, or write data as JSON'
+
+/** Rolldown ends the process at about 1000 brackets in each other; packages have 200. @throws AssetError for 500 */
+export function refuseDeep(code: string): void {
+  let depth = 0
+  for (const [, opened, closed] of code.matchAll(TOKEN)) {
+    depth = opened ? depth + 1 : Math.max(0, closed ? depth - 1 : depth)
+    if (depth > 500) throw new AssetError('compile-failed', TOO_DEEP)
+  }
+}
+
 const missing = (message: string) => new AssetError('compiler-missing', message)
 
 /** Returns what is wrong with a module, and where; undefined for an error that is not Rolldown's. */

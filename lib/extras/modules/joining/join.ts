@@ -20,7 +20,7 @@ import {
   lostReason,
   NOTHING
 } from '../resolving.ts'
-import { problemIn, type Rolldown } from '../rolldown.ts'
+import { problemIn, refuseDeep, type Rolldown } from '../rolldown.ts'
 import type { Plan } from './plan.ts'
 import type { Nodes, Script } from './scripts.ts'
 
@@ -151,6 +151,7 @@ function modulesFrom(
   const elsewhere = (id: string) => ({ id, external: 'absolute' }) as const
   return {
     name: 'modules',
+    transform: refuseDeep,
     async resolveId(specifier, importer, { kind }) {
       if (specifier.startsWith(FACADE)) return { id: specifier, moduleSideEffects: true }
       if (importer === undefined || importer.startsWith(FACADE))

@@ -9,6 +9,7 @@ import { MAP } from '../../../publishing/building/links.ts'
 import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { finish, textType, type Draft } from '../../../publishing/rendering/draft.ts'
 import { takeInlineMap } from '../../../publishing/rendering/source-map.ts'
+import { refuseDeep } from '../rolldown.ts'
 
 /** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
 export interface Script {
@@ -123,6 +124,7 @@ export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<
 /** Joining tells what is wrong with a text that cannot be parsed. */
 function awaitsIn(code: string, parse: (code: string) => object) {
   try {
+    refuseDeep(code)
     return isAwaiting(parse(code))
   } catch (error) {
     if ((error as { code?: unknown }).code === undefined) throw error
@@ -130,15 +132,10 @@ function awaitsIn(code: string, parse: (code: string) => object) {
   }
 }
 
-/** Nodes may be deeper in each other than the call stack. */
-function isAwaiting(program: object): boolean {
-  const nodes: unknown[] = [program]
-  for (const node of nodes) {
-    if (typeof node !== 'object' || node === null) continue
-    const { type, await: isLoop } = node as { readonly type?: unknown; readonly await?: unknown }
-    if (type === 'AwaitExpression' || (type === 'ForOfStatement' && isLoop === true)) return true
-    if (/Function|MethodDefinition|PropertyDefinition/.test(String(type))) continue
-    for (const each of Object.values(node)) nodes.push(each)
-  }
-  return false
+function isAwaiting(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false
+  const { type, await: isLoop } = node as { readonly type?: unknown; readonly await?: unknown }
+  if (type === 'AwaitExpression' || (type === 'ForOfStatement' && isLoop === true)) return true
+  if (/Function|MethodDefinition|PropertyDefinition/.test(String(type))) return false
+  return Object.values(node).some(isAwaiting)
 }

@@ -1,34 +1,73 @@
-// Modules with expressions in each other, for which the native stack of a thread of Rolldown has room.
+// Modules with brackets in each other, for which the native stack of Rolldown has no room.
 import { test } from '../../../support/test.ts'
 import { placed, run } from '../../../support/fingerprinted.ts'
 import { makeProject } from '../../../support/site.ts'
+import { pkg } from './shop.ts'
 
-const nested = (depth: number, open: string, close: string, inner = '') =>
+const nested = (depth: number, open = '[', close = ']', inner = '') =>
   open.repeat(depth) + inner + close.repeat(depth)
+const DEEP = nested(20_000)
+const inPackage = { packages: ['deep'] }
+const IMPORT = "import value from 'deep'\nconsole.log(value)"
+const OWN = { 'javascripts/app.js': "import value from './deep.js'\nconsole.log(value)" }
 
-test('1,000 brackets in each other, and chains of 20,000, are joined', async t => {
+for (const [what, file, files, options] of [
+  [
+    'module of the app',
+    'apps/web/assets/javascripts/deep.js',
+    { ...OWN, 'javascripts/deep.js': `export default ${DEEP}` },
+    { bundle: true }
+  ],
+  [
+    'module that awaits',
+    'apps/web/assets/javascripts/deep.js',
+    { ...OWN, 'javascripts/deep.js': `await 1\nexport default ${DEEP}` },
+    { bundle: true }
+  ],
+  [
+    'module of a package',
+    'node_modules/deep/index.js',
+    { ...pkg('deep', { 'index.js': `export default ${DEEP}` }), 'javascripts/app.js': IMPORT },
+    inPackage
+  ],
+  [
+    'file that CommonJS requires',
+    'node_modules/deep/data.js',
+    {
+      ...pkg(
+        'deep',
+        {
+          'index.js': "module.exports = require('./data.js')",
+          'data.js': `module.exports = ${DEEP}`
+        },
+        { type: 'commonjs' }
+      ),
+      'javascripts/app.js': IMPORT
+    },
+    inPackage
+  ]
+] as const) {
+  test(`a ${what} with 20,000 brackets in each other is an error with its file`, async t => {
+    const root = makeProject(t, placed(files))
+    const { message } = await t.throwsAsync(run({ root, ...options }))
+    t.true(message.includes(file), message)
+    t.true(message.includes('more than 500 brackets in each other'), message)
+  })
+}
+
+test('400 brackets in each other and chains of 20,000 are joined, and brackets in texts do not count', async t => {
   const values = [
-    nested(1000, '[', ']'),
-    nested(1000, '(', ')', '1'),
-    nested(1000, '{ a: ', '}', '1'),
-    nested(500, '`${', '}`', '1'),
-    `() => { ${nested(500, '(() => { ', ' })()')} }`,
+    nested(400),
+    nested(400, '(', ')', '1'),
+    nested(400, '({ a: ', '})', '1').replaceAll('({', '{').replaceAll('})', '}'),
+    nested(400, '`${', '}`', '1'),
+    `() => { ${nested(200, '(() => { ', ' })()')} }`,
     `${'a => '.repeat(20_000)}1`,
-    `${'globalThis.a ? 1 : '.repeat(20_000)}2`
+    `${'globalThis.a ? 1 : '.repeat(20_000)}2`,
+    JSON.stringify(nested(2000, '(', '')),
+    `'${nested(2000, "\\'[", '')}'`
   ]
   const modules = values.map((value, at) => [`javascripts/m${at}.js`, `export default ${value}`])
   const root = makeProject(t, placed(Object.fromEntries(modules)))
   t.is((await run({ root, bundle: true })).joined?.modules, values.length)
-})
-
-test('a module that awaits stays a file, however deep its expressions are', async t => {
-  const values = [nested(3000, '[', ']'), `${'globalThis.a ? 1 : '.repeat(10_000)}2`]
-  const modules = values.map((value, at) => [
-    `javascripts/m${at}.js`,
-    `export default ${value}\nawait 1`
-  ])
-  const imports = values.map((_, at) => `import './m${at}.js'`).join('\n')
-  const files = { ...Object.fromEntries(modules), 'javascripts/app.js': imports }
-  const root = makeProject(t, placed(files))
-  t.is((await run({ root, bundle: true })).joined?.files, 3)
 })
