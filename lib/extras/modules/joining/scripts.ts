@@ -132,10 +132,15 @@ function awaitsIn(code: string, parse: (code: string) => object) {
   }
 }
 
-function isAwaiting(node: unknown): boolean {
-  if (typeof node !== 'object' || node === null) return false
-  const { type, await: isLoop } = node as { readonly type?: unknown; readonly await?: unknown }
-  if (type === 'AwaitExpression' || (type === 'ForOfStatement' && isLoop === true)) return true
-  if (/Function|MethodDefinition|PropertyDefinition/.test(String(type))) return false
-  return Object.values(node).some(isAwaiting)
+/** Nodes may be deeper in each other than the call stack: chains have no brackets. */
+function isAwaiting(program: object): boolean {
+  const nodes: unknown[] = [program]
+  for (const node of nodes) {
+    if (typeof node !== 'object' || node === null) continue
+    const { type, await: isLoop } = node as { readonly type?: unknown; readonly await?: unknown }
+    if (type === 'AwaitExpression' || (type === 'ForOfStatement' && isLoop === true)) return true
+    if (/Function|MethodDefinition|PropertyDefinition/.test(String(type))) continue
+    for (const each of Object.values(node)) nodes.push(each)
+  }
+  return false
 }

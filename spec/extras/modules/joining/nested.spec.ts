@@ -71,3 +71,15 @@ test('400 brackets in each other and chains of 20,000 are joined, and brackets i
   const root = makeProject(t, placed(Object.fromEntries(modules)))
   t.is((await run({ root, bundle: true })).joined?.modules, values.length)
 })
+
+test('a module that awaits stays a file, however long a chain in it is', async t => {
+  const chain = `${'globalThis.a ? 1 : '.repeat(10_000)}2`
+  const root = makeProject(
+    t,
+    placed({
+      'javascripts/app.js': "import './chain.js'",
+      'javascripts/chain.js': `export default ${chain}\nawait 1`
+    })
+  )
+  t.is((await run({ root, bundle: true })).joined?.files, 2)
+})
