@@ -145,6 +145,8 @@ const CASES: Readonly<Record<string, Case>> = {
     }
     return '"production"'
   },
+  "`import('./gone.js')` in a package": (t, had) =>
+    built(t, { ...TIP, '/node_modules/tip/tip.js': `export const tip = () => ${had}` }),
   'a package whose field `browser` leads out of it, or to `.env`': async t => {
     for (const browser of ['../../secret.js', './.env']) {
       const files = { '/secret.js': 'export {}', '/node_modules/tip/.env': 'export {}' }

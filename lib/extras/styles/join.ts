@@ -28,12 +28,12 @@ export function makeBundler(
   return {
     async join(nodes, mentions) {
       const plan = planOf(nodes)
-      if (plan.size === 0) return undefined
+      if (plan.size === 0) return []
       // Without it a browser follows the imports, as in development.
       const esbuild = await esbuildOrReason('joining stylesheets', root)
       if (typeof esbuild === 'string') {
         sheets = { files: 0, imports: 0, problem: esbuild }
-        return undefined
+        return []
       }
       const named = await inParallel(apps, 1, app => pathsOf(mentions, app, sources))
       const joined = [...plan.values()].flatMap(paths => [...paths])
@@ -51,7 +51,7 @@ export function makeBundler(
       for (const node of made) nodes.set(node.path, node)
       for (const node of made) nodes.set(node.path, linked(node, nodes))
       sheets = { files: files.length, imports: joined.length }
-      return { errors: [], warnings: Array.from(broken, file => brokenMap(file, root)) }
+      return Array.from(broken, file => brokenMap(file, root))
     },
     report: () => ({ sheets })
   }

@@ -130,7 +130,7 @@ export class Builder {
       const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
       const isModule = source.packageName !== undefined && textType(source.name) === 'js'
       const isTaken = isModule && bundlers.some(each => each.takes?.(app))
-      // The bundler knows more ways to find a module.
+      // The bundler knows more ways to find a module, and a package may do without what it loads by a URL or later.
       if (!isTaken) {
         warnings.forEach(warn)
         failures.push(...errors.map(error => ({ path, error })))
@@ -146,10 +146,9 @@ export class Builder {
       this.#settings.apps.some(app => app.fingerprint && app.imports.size > 0)
     const mentions = isAsked ? await this.#mentions() : []
     for (const bundler of failures.length === 0 ? bundlers : []) {
-      const failed = ifAssetError(error => ({ errors: [error], warnings: [] }))
-      const reported = await bundler.join(nodes, mentions).catch(failed)
-      reported?.warnings.forEach(warn)
-      failures.push(...(reported?.errors ?? []).map(error => ({ path: '', error })))
+      const failed = ifAssetError(error => void failures.push({ path: '', error }))
+      const warnings = await bundler.join(nodes, mentions).catch(failed)
+      warnings?.forEach(warn)
     }
     const assets = finishAll(nodes, warn, this.#settings.base)
     const inViews = importedInViews(mentions, assets, this.#settings)

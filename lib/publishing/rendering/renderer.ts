@@ -8,7 +8,7 @@ import { statOf } from '../../runtime/files/disk.ts'
 import { readContent, type Content } from '../../runtime/files/open-file.ts'
 import { firstAnswer, inParallel, memoized } from '../../runtime/concurrency.ts'
 import type { Project } from '../../runtime/app/extra.ts'
-import type { Reported, Transform } from '../../runtime/app/transform.ts'
+import type { Transform } from '../../runtime/app/transform.ts'
 import { candidatesFor } from '../compilers/leads.ts'
 import { isBare, remedyFor } from '../references/modules.ts'
 import { isInModule, replaceReferences, type Reference } from '../references/references.ts'
@@ -31,7 +31,9 @@ interface Referenced extends Sourced {
 /** `elsewhere`: the reference leads to none of our assets, and is no error. Undefined: nothing was found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
-interface Resolved extends Reported {
+interface Resolved {
+  readonly errors: readonly AssetError[]
+  readonly warnings: readonly string[]
   readonly found: readonly (Referenced | undefined)[]
 }
 

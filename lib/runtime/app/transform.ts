@@ -1,19 +1,13 @@
 // Declares how an extra changes texts: a transform of single ones, or a bundler that joins modules.
-import type { AssetError } from '../errors.ts'
 import type { AppSettings } from '../settings/settings.ts'
 
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
 export interface Bundler<Nodes = unknown> {
   /** Tells whether it resolves the imports of an app's modules, which are left as they are until then. */
   takes?(app: AppSettings): boolean
-  /** Joins modules by changing the nodes. @returns what joined code refers to and is nowhere, by the option `missing` */
-  join(nodes: Nodes, mentions: readonly Mention[]): Promise<Reported | undefined>
+  /** Joins modules by changing the nodes. @returns warnings @throws AssetError for what cannot be joined */
+  join(nodes: Nodes, mentions: readonly Mention[]): Promise<readonly string[]>
   report(): object
-}
-
-export interface Reported {
-  readonly errors: readonly AssetError[]
-  readonly warnings: readonly string[]
 }
 
 export interface Mention {

@@ -8,10 +8,7 @@ import { assetPath, type AppSettings } from '../../../runtime/settings/apps.ts'
 import { decodeIfValid } from '../../../runtime/urls/spelling.ts'
 import { MAP } from '../../../publishing/building/links.ts'
 import { sum } from '../../../publishing/building/publish.ts'
-import { isBare } from '../../../publishing/references/modules.ts'
-import { isInModule, type Reference } from '../../../publishing/references/references.ts'
 import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
-import { referenceErrors } from '../../../publishing/rendering/errors.ts'
 import { brokenMap } from '../../../publishing/rendering/source-map.ts'
 import type { Sources } from '../../../publishing/sources/sources.ts'
 import { modeOf } from '../options.ts'
@@ -46,7 +43,6 @@ export async function makeBundler(
     takes: app => isReady && modeOf(app) !== false,
     async join(nodes, mentions) {
       const written = new Map(nodes)
-      const errors = new Array<AssetError>()
       const warnings = new Array<string>()
       for (const app of apps.filter(isJoined)) {
         const named = await pathsOf(mentions, app, sources)
@@ -65,15 +61,8 @@ export async function makeBundler(
         warnings.push(...broken.map(({ source }) => brokenMap(source.file, root)))
         files.push(...joined.made)
       }
-      for (const [path, node] of nodes) {
-        const { missing } = node.app
-        const made = linked(node, nodes)
-        nodes.set(path, made)
-        const lost = missing === 'ignore' ? [] : await leftIn(root, made, written)
-        if (missing === 'error') errors.push(...lost)
-        else warnings.push(...lost.map(({ message }) => message))
-      }
-      return { errors, warnings }
+      for (const [path, node] of nodes) nodes.set(path, linked(node, nodes))
+      return warnings
     },
     report() {
       if (modules.length === 0) return { joined: undefined }
@@ -146,23 +135,4 @@ export function linked(node: Draft, all: Nodes): Draft {
     return /^\.{0,2}\//.test(url) && all.has(to) ? to : undefined
   })
   return { ...node, links }
-}
-
-// Reports what packages refer to in vain, where joined code has kept it. The app's own modules were checked before, and a
-// package may do without a package that it imports lazily.
-async function leftIn(root: string, node: Draft, written: Nodes): Promise<readonly AssetError[]> {
-  const left = new Set(lostIn(node).map(({ path }) => path))
-  const origins = (node.sources ?? []).flatMap(path => written.get(path) ?? [])
-  const ofPackages = origins.filter(({ source }) => source.packageName !== undefined)
-  const errors = ofPackages.map(asset => {
-    const lost = lostIn(asset).filter(({ path }) => left.has(path))
-    return referenceErrors({ ...asset, root }, lost, () => Promise.resolve([]))
-  })
-  return (await Promise.all(errors)).flat()
-}
-
-function lostIn({ text, links = [] }: Draft): readonly Reference[] {
-  const isLost = (each: Reference, at: number) =>
-    links[at] === undefined && isInModule(each) && !isBare(each)
-  return text?.references.filter(isLost) ?? []
 }
