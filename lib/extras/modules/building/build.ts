@@ -111,7 +111,7 @@ function builtFrom(
       : `${importer} imports '${specifier}', which cannot be built: ${message}`
   }
   const made = [...entries.keys()].filter(each => !failures.has(each))
-  // Those of modules that fail, or are not there, have nothing that another one imports.
+  // No other module imports a script of one that fails, or is not there.
   const unused = new Set([...specifiers.keys()].filter(each => !made.includes(each)).map(byFacade))
   const kept = output.filter(({ fileName }) => !unused.has(fileName.replace(/\.map$/, '')))
   return {
