@@ -88,27 +88,21 @@ export function configOf(root: string): Config {
 
 /** Returns the text of a new configuration. */
 export function contentOf({ kind }: Config, isTailwind: boolean): string {
-  const lines = isTailwind ? ',\n  compilers: [pcss]' : ''
-  const content = kind === 'typescript' ? typedConfig(lines) : untypedConfig(kind === 'esm', lines)
+  const [isTyped, isCommonJs] = [kind === 'typescript', kind === 'commonjs']
   const type = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"
-  const start = isTailwind ? compilerOf(kind) : kind === 'typescript' ? type : ''
-  return `// Options for koaAssets() and for the koa-fresh-assets command.\n${start}${content}`
-}
-
-const untypedConfig = (isEsm: boolean, lines: string) => `
-/** @type {import('koa-fresh-assets').KoaAssetsOptions} */
-${isEsm ? 'export default' : 'module.exports ='} {
-  // Relative paths start here, whatever the working directory is.
-  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}${lines}
-}
+  const start = isTailwind ? compilerOf(kind) : isTyped ? type : ''
+  const ofEditors = isTyped ? '' : "/** @type {import('koa-fresh-assets').KoaAssetsOptions} */\n"
+  const whichRoot = isTyped
+    ? '. If tsc writes this file elsewhere: process.cwd()'
+    : ', whatever the working directory is.'
+  return `// Options for koaAssets() and for the koa-fresh-assets command.
+${start}
+${ofEditors}${isCommonJs ? 'module.exports =' : 'export default'} {
+  // Relative paths start here${whichRoot}
+  root: ${isCommonJs ? '__dirname' : 'import.meta.dirname'}${isTailwind ? ',\n  compilers: [pcss]' : ''}
+}${isTyped ? ' satisfies KoaAssetsOptions' : ''}
 `
-
-const typedConfig = (lines: string) => `
-export default {
-  // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
-  root: import.meta.dirname${lines}
-} satisfies KoaAssetsOptions
-`
+}
 
 /** The text for the top of the configuration; the parts in guillemets are for TypeScript. */
 function compilerOf(kind: Config['kind']): string {
