@@ -23,7 +23,7 @@ const RUNTIME: Budgets = {
   urls: 560,
   serving: 1950,
   views: 850,
-  app: 1160
+  app: 1150
 }
 const PUBLISHING: Budgets = {
   writing: 480,
@@ -43,7 +43,7 @@ const EXTRA: Budgets = {
   'kept-index': 140,
   live: 1140,
   media: 570,
-  modules: 2460,
+  modules: 2450,
   names: 550,
   releases: 1300,
   restarts: 180,
