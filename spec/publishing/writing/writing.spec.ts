@@ -130,14 +130,14 @@ test('a lock has one holder, and is free once it is released', async t => {
 })
 
 test('a lock of a killed process is waited for some seconds, one left a while ago is free at once', async t => {
-  for (const seconds of [9, 60]) {
+  for (const seconds of [5, 60]) {
     const directory = makeProject(t, { [NAME]: 'process 7 on web-2' })
     utimesSync(join(directory, NAME), ago(seconds), ago(seconds))
     const said: string[] = []
     const held = await lock(directory, message => said.push(message))
     const waiting =
       'waiting a few seconds: another precompile (process 7 on web-2) seems to have been killed'
-    t.deepEqual(said, seconds === 9 ? [waiting] : [])
+    t.deepEqual(said, seconds === 5 ? [waiting] : [])
     t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
     await t.notThrowsAsync(held.check())
     await held.release()
@@ -156,7 +156,7 @@ test('of several that ask for a lock at the same moment, one gets it', async t =
 
 test('a lock without an owner, as a process that was killed leaves it, is waited for, then taken', async t => {
   const directory = makeProject(t, { [NAME]: '' })
-  utimesSync(join(directory, NAME), ago(9), ago(9))
+  utimesSync(join(directory, NAME), ago(5), ago(5))
   const said: string[] = []
   const held = await lock(directory, message => said.push(message))
   const waiting = 'waiting a few seconds: another precompile (unknown) seems to have been killed'
