@@ -1,5 +1,5 @@
 // A component of React.lazy in a page that is streamed from Koa; and what a page in development says of its build.
-import { readFileSync } from 'node:fs'
+import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pathToFileURL } from 'node:url'
@@ -86,13 +86,16 @@ test('a lazy component of a streamed page has its styles at first, and everythin
   t.deepEqual(page.remarks, [])
 })
 
-test('without Vite, a corner of the page says whose tags it has, until that is closed', async t => {
+test('without Vite, a corner of the page says of when its build is, until that is closed', async t => {
   const root = makeProject(t, {
     'dist/main-B1a2C3d4.js': 'document.title = "built"',
     'dist/.vite/manifest.json': JSON.stringify({
       'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
     })
   })
+  const now = new Date()
+  const at = new Date(now.getFullYear(), now.getMonth(), now.getDate(), 17, 17)
+  utimesSync(join(root, 'dist/.vite/manifest.json'), at, at)
   const view: View = ctx => {
     ctx.set(
       'Content-Security-Policy',
@@ -104,7 +107,7 @@ test('without Vite, a corner of the page says whose tags it has, until that is c
   const note = "document.querySelector('koa-fresh-assets-notes')?.shadowRoot"
   const text = () => page.evaluate<string | undefined>(`${note}?.textContent`)
   await until(async () => (await text()) !== undefined, 'there is a note')
-  t.is(await text(), 'Vite is not running: tags of the last build×')
+  t.is(await text(), 'Vite is not running: tags of the build of 17:17×')
   await page.evaluate(`${note}.querySelector('button').click()`)
   t.is(await text(), undefined)
   t.deepEqual(page.complaints, [])

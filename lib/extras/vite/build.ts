@@ -109,6 +109,7 @@ type Facts = Pick<Located, 'integrity' | 'imageSize'>
 function sourceOf(
   { urlPath, manifest, host }: MountOfBuild,
   { isVite, entries, lazy, sources }: Bundle,
+  builtAt: number,
   facts?: ReadonlyMap<string, Facts>
 ): EntrySource {
   const addressOf = (file: string) => ({ ...addressAt(urlPath, file), ...facts?.get(file) })
@@ -121,7 +122,10 @@ function sourceOf(
     label: manifest,
     names: [...entries.keys(), ...lazy.keys()],
     sourceNames: [...sources.keys()],
-    state: isVite ? 'Vite is not running: tags of the last build' : undefined,
+    get state() {
+      if (!isVite) return undefined
+      return `Vite is not running: tags of the build of ${localTime(builtAt)}`
+    },
     entry(name) {
       const load = entries.get(name) ?? lazy.get(name)
       const kind = entries.has(name) ? 'entry' : 'lazy'
@@ -151,16 +155,25 @@ function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySour
   return { ...source, entry: () => ({ kind: 'possible', load }), file: () => undefined }
 }
 
+/** Returns `17:17`, or `2026-11-20 17:17` for another day. */
+function localTime(milliseconds: number): string {
+  // Sweden writes a time as ISO 8601 does, but for the `T`.
+  const time = new Date(milliseconds).toLocaleString('sv').slice(0, 16)
+  return time.startsWith(new Date().toLocaleDateString('sv')) ? time.slice(11) : time
+}
+
 /** @throws AssetError for a manifest that is broken, or whose tags name a file that does not exist */
 function readAtStart(mount: MountOfBuild): Reading | undefined {
   const { manifest, dir } = mount
-  const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
+  const stats = statIfThere(manifest)
+  const bytes = stats?.isFile() ? readIfThere(manifest) : undefined
   if (!bytes) return undefined
   const bundle = readBundle(bytes, mount)
   const missing = [...bundle.tagged].find(file => !statIfThere(pathOf(mount, file))?.isFile())
   if (missing !== undefined) throw incomplete(mount, missing)
   const kept = hashedKept(readIfThere(keptListIn(dir)), dir)
-  return { bundle, kept, version: digestOf(bytes), source: sourceOf(mount, bundle) }
+  const source = sourceOf(mount, bundle, Number(stats?.mtimeMs))
+  return { bundle, kept, version: digestOf(bytes), source }
 }
 
 /** Returns undefined while a file is missing or is being written: the build before it stays. */
@@ -180,7 +193,7 @@ async function readWhole(mount: MountOfBuild, bytes: Buffer, stamp: Stamp, last:
   const latest = Math.max(changedAt, Number(stamp.ctimeNs / 1_000_000n))
   const build = { version: `${version} ${changedAt}`, changedAt: latest }
   const kept = hashedKept((await readSnapshot(keptListIn(mount.dir)))?.bytes, mount.dir)
-  const source = sourceOf(mount, bundle, facts)
+  const source = sourceOf(mount, bundle, Number(stamp.mtimeNs / 1_000_000n), facts)
   // The manifest alone may have been touched.
   return { bundle, kept, version, source, build: last?.version === build.version ? last : build }
 }

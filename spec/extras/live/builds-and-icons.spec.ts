@@ -1,5 +1,5 @@
 // What open pages are told about builds, about Vite's dev server, and about icons in their HTML.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
@@ -61,6 +61,8 @@ test('a page is told about a build once, when all of it is written, and about no
 
 test('a page that uses a build of Vite is told when Vite is not running, and other pages are not', async t => {
   const root = makeProject(t, TWO_BUILDS)
+  const at = new Date().setHours(17, 17, 0) / 1000
+  utimesSync(join(root, viteMount().manifest), at, at)
   const mounts = { '/static': viteMount(), '/other': ESBUILD }
   const routes: Middleware = ({ assets, response }) =>
     void (response.body = assets.entry('src/main.js', { mount: '/static' }))
@@ -72,7 +74,7 @@ test('a page that uses a build of Vite is told when Vite is not running, and oth
     close()
     return first?.notes
   }
-  const note = 'Vite is not running: tags of the last build'
+  const note = 'Vite is not running: tags of the build of 17:17'
   t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
   t.deepEqual(await notesOf('/other/main.js'), [])
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]

@@ -1,6 +1,7 @@
 // What `explain` and the overview at start say of mounts with a manifest, or with a dev server in their place.
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../../support/test.ts'
@@ -127,6 +128,14 @@ test('where a missing manifest makes koaAssets() throw, explain still answers, a
 
 const VITE = viteMount()
 
+/** A project that was built at 17:17 on the given day. */
+function builtAt1717(t: ExecutionContext, day = new Date()): string {
+  const root = makeProject(t, TWO_BUILDS)
+  const at = new Date(day).setHours(17, 17, 0) / 1000
+  utimesSync(join(root, VITE.manifest), at, at)
+  return root
+}
+
 /** What a server prints when it starts in development. */
 async function printed(options: KoaAssetsOptions): Promise<string> {
   const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
@@ -136,15 +145,21 @@ async function printed(options: KoaAssetsOptions): Promise<string> {
   return (await promisify(execFile)(process.execPath, words, { env })).stderr
 }
 
-test('at start the line of a mount says that Vite has built it, or where Vite runs', async t => {
-  const root = makeProject(t, TWO_BUILDS)
+test('at start the line of a mount says when Vite built it, or where Vite runs', async t => {
+  const root = builtAt1717(t)
   const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
   const options = { root, serve: true, apps: false as const, mounts }
   const before = await printed(options)
-  t.regex(before, /^  \/static\/… +dist; Vite is not running: tags of the last build$/m)
+  t.regex(before, /^  \/static\/… +dist; Vite is not running: tags of the build of 17:17$/m)
   t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
   t.regex(before, /^  \/none\/… +dist$/m)
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
   const { origin } = await startVite(t, root, { plugins })
   t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
+})
+
+test('at start a build of another day is shown with its date', async t => {
+  const root = builtAt1717(t, new Date(2020, 1, 29))
+  const stderr = await printed({ root, serve: true, mounts: { '/static': VITE } })
+  t.true(stderr.includes('Vite is not running: tags of the build of 2020-02-29 17:17\n'))
 })
