@@ -222,8 +222,9 @@ async function wantedBy(
   for (const { specifier, file, names, to } of imports) {
     if (to !== undefined || app.imports.has(specifier) || !isPackage(specifier)) continue
     const [name] = splitSpecifier(specifier)
+    const isImplied = given.length > 0 && specifier.endsWith('/jsx-runtime')
     const isDependency = async () => isFree(app) && installed.isDependency(name, file)
-    if (!packages.has(name) && !(await isDependency())) continue
+    if (!packages.has(name) && !isImplied && !(await isDependency())) continue
     await add(specifier, pathFrom(root, file), file, names)
   }
   return {

@@ -171,6 +171,7 @@ function facades(
 
 /** A file cannot have the name of a folder: `chart` stands aside for files of `chart.js`. */
 function entryName(name: string, { entries, files }: Resolved): string {
+  if (/\.m?js$/.test(name) && !entries.has(name.slice(FOLDER.length))) return name
   const folder = `${name.slice(FOLDER.length)}.js/`
   const isTaken = [...entries.keys(), ...files.keys()].some(each => each.startsWith(folder))
   return isTaken ? `${SHARED}${folder.slice(0, -1).replaceAll('/', '+')}` : `${name}.js`
