@@ -36,11 +36,14 @@ export async function makeBundler(
       ? transforms.flatMap(each => each.targetOf?.(app) ?? [])
       : undefined
   const [modules, files] = [new Array<Script>(), new Array<Made>()]
+  const hasPackages = (app: AppSettings) =>
+    sources.of(app).lists.some(({ files }) => files.some(({ specifiers }) => specifiers))
+  const isMeant = (app: AppSettings) =>
+    modeOf(app) === true || (modeOf(app) === 'packages' && hasPackages(app))
   // Without Rolldown it is an error to ask for it.
-  const isJoined = (app: AppSettings) =>
-    (isReady || app.bundle !== undefined) && modeOf(app) !== false
+  const isJoined = (app: AppSettings) => (isReady || app.bundle !== undefined) && isMeant(app)
   return {
-    takes: app => isReady && modeOf(app) !== false,
+    takes: app => isReady && isMeant(app),
     async join(nodes, mentions) {
       const written = new Map(nodes)
       const warnings = new Array<string>()
