@@ -139,6 +139,18 @@ export const contestants: Readonly<Record<string, Contestant>> = {
       app.listen(port, '127.0.0.1', () => resolve())
     })
   },
+  "Vite's preview": async ({ root }, port) => {
+    // Not in the processes of the others, whose heap it would grow.
+    const { preview } = await import('vite')
+    await preview({
+      root,
+      configFile: false,
+      logLevel: 'silent',
+      appType: 'mpa',
+      build: { outDir: 'public' },
+      preview: { host: '127.0.0.1', port, strictPort: true }
+    })
+  },
   nginx: ({ root }, port) => nginx(root, port)
 }
 

@@ -29,7 +29,8 @@ interface Request {
 const OURS = 'koa-fresh-assets'
 const PEERS = [
   ...['koa-static', 'koa-static-cache', 'sirv', 'srvx, static', '@fastify/static'],
-  'express serve-static'
+  'express serve-static',
+  "Vite's preview"
 ]
 /** It serves scripts and stylesheets alone. */
 const REMIX = "Remix's assets"

@@ -227,7 +227,9 @@ function madeOf(
   return {
     name: fileName,
     code: code.endsWith('\n') ? code : `${code}\n`,
-    map: map ? JSON.stringify({ ...map, sources: map.sources.map(writtenAt) }) : undefined,
+    map: map
+      ? JSON.stringify({ ...map, sources: map.sources.map(source => source && writtenAt(source)) })
+      : undefined,
     from: [first ?? entries[0] ?? '', ...new Set(rest.filter(path => path !== first))]
   }
 }
