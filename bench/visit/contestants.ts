@@ -31,7 +31,7 @@ const STYLESHEETS = `${ASSETS}/stylesheets`
 
 export const contestants: readonly Contestant[] = [
   ours('koa-fresh-assets', PACKAGES),
-  ours('koa-fresh-assets, bundle: true', { ...PACKAGES, bundle: true }),
+  ours("koa-fresh-assets, bundle: 'packages'", { ...PACKAGES, bundle: 'packages' }),
   ours('koa-fresh-assets, bundle: false', { ...PACKAGES, bundle: false }),
   {
     name: 'Vite, in a mount',
