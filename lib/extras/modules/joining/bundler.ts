@@ -96,9 +96,14 @@ async function joinedIn(
     const plan = await planOf({ scripts, modules, named, mode: modeOf(app) }, moved)
     const { made, moved: others } = await join(rolldown, { ...joining, plan })
     if (others.length === 0) return { modules, made }
+    const before = moved.size
     for (const path of others) for (const each of cycleOf(path, scripts)) moved.add(each)
+    if (moved.size === before) throw new AssetError('name-taken', unnamed(others))
   }
 }
+
+const unnamed = (paths: readonly string[]) =>
+  `Rolldown gives these modules the name of another file: ${paths.join(', ')}; set bundle: 'packages'`
 
 const taken = (path: string) =>
   `joined modules would be ${path}, which is there: rename it, or set bundle: false`

@@ -30,7 +30,11 @@ export type Scripts = ReadonlyMap<string, Script>
 export type Nodes = ReadonlyMap<string, Draft>
 
 export async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts> {
-  const own = [...nodes.values()].filter(each => each.app === app && textType(each.path) === 'js')
+  const all = [...nodes.values()].filter(each => each.app === app && textType(each.path) === 'js')
+  const times = new Map<string, number>()
+  for (const { source } of all) times.set(source.file, (times.get(source.file) ?? 0) + 1)
+  // Rolldown knows a module by its file: one that has two names, by two directories of sources, stays a file under both.
+  const own = all.filter(({ source }) => times.get(source.file) === 1)
   const read = async (node: Draft) => [node.path, await scriptOf(node, nodes)] as const
   return new Map(await inParallel(own, 16, read))
 }

@@ -7,12 +7,16 @@ import { pkg } from '../package-files.ts'
 
 const PACKAGE = pkg('tip', { type: 'module', main: 'tip.js' }, { 'tip.js': 'export const tip = 1' })
 
+/** None, or the app's own directory once more: each module has two names then. */
+const SOURCES = fc.constantFrom([], [{ dir: 'assets', at: '/' }], [{ dir: 'assets', at: 'again' }])
+
 for (const bundle of [true, 'packages', false] as const)
-  test(`model: what a module imports by the name of a source is reached, with bundle: ${bundle}`, async t => {
+  test(`model: imports by names of sources are reached, also where files have two, bundle: ${bundle}`, async t => {
     await fc.assert(
-      fc.asyncProperty(graphs, async graph => {
+      fc.asyncProperty(graphs, SOURCES, async (graph, sources) => {
         const files = { ...PACKAGE, ...filesOf(graph) }
-        const options = { missing: 'error', integrity: false, packages: ['tip'], bundle } as const
+        const given = { missing: 'error', integrity: false, packages: ['tip'], bundle } as const
+        const options = { ...given, sources }
         const site = await makeFingerprinted(t, 'precompiled', files, options)
         const reached = await followed(await site.path('m0.js'), path => site.ask(path))
         t.deepEqual(reached, reachedIn(graph))
