@@ -53,7 +53,9 @@ export async function buildApart(job: Job): Promise<Outcome> {
   const started = file.endsWith('.ts')
     ? { execArgv: process.execArgv, cwd: dirname(file) }
     : { execArgv: [] }
-  const child = fork(file, { ...started, serialization: 'advanced' })
+  // With this, Node sends messages of its own about what the process loads.
+  const env = { ...process.env, WATCH_REPORT_DEPENDENCIES: undefined }
+  const child = fork(file, { ...started, env, serialization: 'advanced' })
   try {
     return await new Promise<Outcome>((done, fail) => {
       child.once('error', fail)

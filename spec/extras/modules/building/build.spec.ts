@@ -201,6 +201,18 @@ test('two processes that build at once have each a whole build, and one of them 
   t.false(existsSync(join(directory, old)))
 })
 
+test('a server that `node --watch` restarts has its packages built as any other', async t => {
+  const project = makeProject(t, placed(TIP))
+  const job = { directory: join(project, 'kept'), key: '' }
+  process.env['WATCH_REPORT_DEPENDENCIES'] = '1'
+  try {
+    await buildApart({ ...job, wanted: wantedOf(project, ['tip']) })
+  } finally {
+    delete process.env['WATCH_REPORT_DEPENDENCIES']
+  }
+  t.truthy(await restoreBuild(job))
+})
+
 test('what only some environments load may be missing', async t => {
   t.is((await built.load('optional'))['default'], undefined)
   const { message } = await buildIn(wantedOf(root, ['optional', 'lost']))
