@@ -50,8 +50,12 @@ export async function longRun(
   }) => Promise<number>
 ): Promise<number> {
   const controller = new AbortController()
-  const stop = (name: NodeJS.Signals) => controller.abort(name)
-  for (const name of SIGNALS) process.once(name, stop)
+  const listen = (to: 'on' | 'off') => SIGNALS.forEach(name => process[to](name, stop))
+  const stop = (name: NodeJS.Signals) => {
+    controller.abort(name)
+    listen('off')
+  }
+  listen('on')
   try {
     const onProgress = progressOn(output, values.verbose)
     return await work({ signal: controller.signal, onProgress })
@@ -62,7 +66,7 @@ export async function longRun(
     // Shells use this convention.
     return 128 + constants.signals[reason]
   } finally {
-    for (const name of SIGNALS) process.off(name, stop)
+    listen('off')
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
@@ -163,6 +164,29 @@ test('precompile reports an error in one line, and with DEBUG its stack', async 
   const stderr = "koa-fresh-assets: unknown option 'fingerprints': did you mean 'fingerprint'?\n"
   t.deepEqual(await run(root, 'precompile'), { status: 1, stdout: '', stderr })
   t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
+})
+
+test('precompile that does not stop on SIGTERM ends on the next signal, whichever it is', async t => {
+  const root = makeShop(t, {
+    'a.txt.slow': 'a',
+    '/assets.config.mjs': `export default { compilers: [{
+        extensions: '.slow',
+        target: '.txt',
+        compile: () => new Promise(() => {
+          setInterval(() => {}, 1000)
+          process.once('SIGTERM', () => process.stderr.write('told'))
+          process.stderr.write('at work')
+        })
+      }] }`
+  })
+  const { child, heard } = start(root, ['precompile'])
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  await until(() => heard().includes('at work'), 'the compiler is at work')
+  child.kill('SIGTERM')
+  await until(() => heard().includes('told'), 'it was told')
+  child.kill('SIGINT')
+  t.deepEqual(await ended, [null, 'SIGINT'])
 })
 
 test('precompile stops cleanly on SIGINT, and leaves the old manifest', async t => {
