@@ -75,17 +75,13 @@ function keyOf(each: Observation): string {
   return [each.path, ...seen].join('\n')
 }
 
-const NAMED =
-  /\b(?:from|import)\b(?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*\n)*(["'`])([^"'`\n]+)\1/g
-
 /** False if no script imports a package, as far as the texts say that people wrote: nothing is compiled for that. */
 export async function mayImport(scripts: readonly SourceFile[], { imports }: AppSettings) {
   const found = await inParallel(scripts, 16, async ({ file, compiler }) => {
     // Others may add imports, as JSX and single-file components do.
     if (compiler && !(isBuiltIn(compiler) && /\.m?ts$/i.test(file))) return true
     const read = await readSnapshot(file)
-    const code = read?.bytes.toString() ?? ''
-    const named = Array.from(code.matchAll(NAMED), ([, , name = '']) => name)
+    const named = importsIn(read?.bytes.toString() ?? '').map(({ specifier }) => specifier)
     // `#date` may be a package by package.json.
     return named.some(name => (name[0] === '#' || isPackage(name)) && !imports.has(name))
   })
@@ -121,19 +117,13 @@ async function importsOf(
 }
 
 const IMPORT =
-  /\b(?:import|export)\b(?<clause>[\w$*{}\s,]*?)(?:\bfrom\s*)?(["'])(?<specifier>[^"'\n]+)\2|\bimport\s*\(\s*(["'`])(?<lazy>[^"'`\n]+)\4/g
+  /(?:\{(?<list>[^{}]*)\}\s*from|\b(?:from|import))\b(?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*\n)*(["'`])(?<specifier>[^"'`\n]+)\2/g
 
-/** Comments are not told apart. */
+/** Returns what a text names, as a person wrote it or compiled: it may be in a comment. */
 export function importsIn(code: string) {
   return Array.from(code.matchAll(IMPORT), ({ groups = {} }) => {
-    const { clause = '', specifier, lazy = '' } = groups
-    return { specifier: specifier ?? lazy, names: namesIn(clause) }
+    const { list = '', specifier = '' } = groups
+    const names = list.split(',').flatMap(each => /^\s*([\w$]+)/.exec(each)?.[1] ?? [])
+    return { specifier, names: names.filter(name => name !== 'default') }
   })
-}
-
-/** `{ a, b as c }` -> `['a', 'b']` */
-function namesIn(clause: string): string[] {
-  const [, list = ''] = /\{([^}]*)\}/.exec(clause) ?? []
-  const names = list.split(',').map(each => /^\s*([\w$]+)/.exec(each)?.[1])
-  return names.filter(name => name !== undefined && name !== 'default') as string[]
 }
