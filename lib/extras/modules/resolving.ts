@@ -73,6 +73,8 @@ export class Resolved {
   /** Files that are no modules, by the name below `npm/` that they are published under. */
   readonly files = new Map<string, string>()
   readonly workers = new Set<string>()
+  /** The names that CommonJS modules export, by specifier. */
+  readonly commonJs = new Map<string, readonly string[]>()
   /** The specifiers that lead nowhere, each with a file that imports it. */
   readonly lost = new Map<string, string>()
   /** Why a module that is asked for cannot be built, by its specifier. */

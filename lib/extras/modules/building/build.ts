@@ -49,11 +49,8 @@ interface Attempt {
 /** A module fails alone that a script imports; what the option names has to be there. */
 export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Promise<Attempt> {
   const resolved = new Resolved(wanted.root)
-  const commonJs = new Map<string, readonly string[]>()
-  const build = await rolldown({
-    ...inputOf(wanted),
-    plugins: [facades(wanted, resolved, commonJs), resolving(wanted, resolved), urls(resolved)]
-  })
+  const plugins = [facades(wanted, resolved), resolving(wanted, resolved), urls(resolved)]
+  const build = await rolldown({ ...inputOf(wanted), plugins })
   const read = async () => [...resolved.packages.looked, ...(await build.watchFiles)]
   try {
     const { output } = await build.generate({
@@ -71,8 +68,7 @@ export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Pro
       entryFileNames: ({ name }) => entryName(name, resolved),
       chunkFileNames: ({ name }) => `${SHARED}${name.replace(/[^\w.-]+/g, '-')}-[hash].js`
     })
-    const built = { ...builtFrom(output, wanted, resolved), commonJs }
-    return { built, inputs: await read() }
+    return { built: builtFrom(output, wanted, resolved), inputs: await read() }
   } catch (error) {
     return { error: asUnusable(error, wanted.root), inputs: await read() }
   } finally {
@@ -85,7 +81,7 @@ function builtFrom(
   output: RolldownOutput['output'],
   { specifiers }: Needed,
   resolved: Resolved
-): Omit<Built, 'commonJs'> {
+): Built {
   const chunks = output.filter(each => each.type === 'chunk')
   const byFacade = (specifier: string) =>
     chunks.find(each => each.facadeModuleId === ENTRY + specifier)?.fileName ?? ''
@@ -94,7 +90,7 @@ function builtFrom(
     const { imports = [], dynamicImports = [] } = byName.get(name) ?? {}
     return [...imports, ...dynamicImports]
   }
-  const { entries, failures } = resolved
+  const { entries, failures, commonJs } = resolved
   for (const specifier of entries.keys()) {
     const reached = [...importOrder([byFacade(specifier)], nextOf)]
     const used = reached.flatMap(each => byName.get(each)?.imports ?? [])
@@ -121,6 +117,7 @@ function builtFrom(
     ),
     files: resolved.otherFiles(),
     modules: new Map(made.map(each => [each, byFacade(each)])),
+    commonJs,
     withoutMain: [...specifiers.keys()].filter(each => !entries.has(each) && !failures.has(each)),
     links: new Map(
       chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
@@ -137,11 +134,7 @@ export function inputOf({ root, specifiers, condition, constants }: Needed) {
   } as const
 }
 
-function facades(
-  { specifiers }: Needed,
-  { entries }: Resolved,
-  commonJs: Map<string, readonly string[]>
-): Plugin {
+function facades({ specifiers }: Needed, { entries, commonJs }: Resolved): Plugin {
   return {
     name: 'facades',
     resolveId: (specifier, importer) => {
