@@ -51,13 +51,14 @@ export function wantedOf(root: string, named: readonly string[], given?: Partial
 /** One build, in this process. */
 export async function buildIn(wanted: Needed) {
   const directory = join(wanted.root, `built-${wanted.condition}`)
-  const { kept, failure } = await build({ wanted, directory, key: '' })
+  const made = await build({ wanted, directory, key: '' })
+  const [kept, message] = 'failure' in made ? [undefined, made.failure] : [made, '']
   const fileOf = (specifier: string) =>
     join(kept?.directory ?? '', kept?.modules.get(specifier) ?? '')
   /** What a module exports, run here. */
   const load = async (specifier: string) =>
     (await import(pathToFileURL(fileOf(specifier)).href)) as Record<string, unknown>
-  return { kept, message: failure?.message ?? '', fileOf, load }
+  return { kept, message, fileOf, load }
 }
 
 export function mapIn(html: string) {

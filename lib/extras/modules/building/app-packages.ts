@@ -151,17 +151,17 @@ class AppPackages implements SourceList {
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
     const isUsable = known && isEnough(known, wanted) && (await statOf(known.directory))
-    const { kept, failure } =
+    const made =
       isUsable && (await hasSameInputs(known))
-        ? { kept: known }
+        ? known
         : await builds.buildApart({ wanted, directory, key })
-    inputs.push(...((kept ?? failure)?.inputs ?? []))
-    if (!kept) throw unusable(failure?.message ?? '')
-    this.#kept = kept
+    inputs.push(...made.inputs)
+    if ('failure' in made) throw unusable(made.failure)
+    this.#kept = made
     // Another process may have removed it.
-    const [first] = kept.names
-    inputs.push(...(await observeAll(first ? [join(kept.directory, first)] : [])))
-    return listBuilt(kept)
+    const [first] = made.names
+    inputs.push(...(await observeAll(first ? [join(made.directory, first)] : [])))
+    return listBuilt(made)
   }
 
   async drafted(file: string, project: Project, isMapped: boolean) {

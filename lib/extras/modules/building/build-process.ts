@@ -36,10 +36,7 @@ interface Job {
   readonly key: string
 }
 
-interface Outcome {
-  readonly kept?: KeptBuild
-  readonly failure?: { readonly message: string; readonly inputs: readonly Observation[] }
-}
+type Outcome = KeptBuild | (Pick<KeptBuild, 'inputs'> & { readonly failure: string })
 
 /** The file of this code is undefined where everything was joined into one CommonJS file. */
 const OWN_URL = import.meta.url as string | undefined
@@ -75,14 +72,14 @@ export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
   const rolldown = await loadRolldown(OPTION, wanted.root)
   const { built, error, inputs: read } = await buildPackages(rolldown, wanted)
   const inputs = await observeAll(read)
-  if (!built) return { failure: { message: reasonOf(error), inputs } }
+  if (!built) return { inputs, failure: reasonOf(error) }
   try {
-    return { kept: await keepBuild(directory, key, built, inputs) }
+    return await keepBuild(directory, key, built, inputs)
   } catch (error) {
     // A `node_modules` may be read-only, as in a container: the build is kept with temporary files then.
     if (!READ_ONLY.has(errorCode(error) ?? '')) throw error
     const elsewhere = await mkdtemp(join(tmpdir(), 'koa-fresh-assets-'))
-    return { kept: await keepBuild(elsewhere, key, built, inputs) }
+    return keepBuild(elsewhere, key, built, inputs)
   }
 }
 
