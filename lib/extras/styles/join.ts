@@ -4,17 +4,17 @@ import type * as Esbuild from 'esbuild'
 import { MAP } from '../../publishing/building/links.ts'
 import type { Project } from '../../runtime/app/extra.ts'
 import type { Bundler, Transform } from '../../runtime/app/transform.ts'
-import { finish, type Draft } from '../../publishing/rendering/draft.ts'
+import type { Draft } from '../../publishing/rendering/draft.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { CompileError } from '../../runtime/errors.ts'
-import { readContent } from '../../runtime/files/open-file.ts'
 import { linked, nodeOf, pathsOf } from '../modules/joining/bundler.ts'
 import { modeOf } from '../modules/options.ts'
 import type { StyleRows } from './options.ts'
-import { planOf, type Nodes, type Plan } from './plan.ts'
-import { brokenMap, takeInlineMap } from '../../publishing/rendering/source-map.ts'
+import { plainText, type Nodes } from '../modules/joining/scripts.ts'
+import { planOf, type Plan } from './plan.ts'
+import { brokenMap } from '../../publishing/rendering/source-map.ts'
 import { esbuildOrReason, withInlineMap } from './transform.ts'
 
 const CONCURRENCY = 8
@@ -134,19 +134,13 @@ function sheetsFrom(nodes: Nodes, plan: Plan, broken: Set<string>): Esbuild.Plug
   }
 }
 
-async function textOf(
-  { content, text, map, links = [], path, source }: Draft,
-  broken: Set<string>
-): Promise<string> {
-  const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
-  const code = new TextDecoder().decode(await readContent(finish({ content, text }, urls)))
-  const { code: bare, map: inline } = takeInlineMap(code)
-  if (inline === null) broken.add(source.file)
-  const json = map ?? inline
-  if (!json) return bare
+async function textOf(node: Draft, broken: Set<string>): Promise<string> {
+  const { code, map } = await plainText(node)
+  if (map === null) broken.add(node.source.file)
+  if (!map) return code
   // esbuild would take them as relative to a folder of the disk.
-  const inSheets = (source: string) => `${SHEET}:${posix.join(dirname(path), source)}`
-  return withInlineMap(code, withSources(json, inSheets))
+  const inSheets = (source: string) => `${SHEET}:${posix.join(dirname(node.path), source)}`
+  return withInlineMap(code, withSources(map, inSheets))
 }
 
 function withSources(json: string, change: (source: string) => string): object {

@@ -3,10 +3,9 @@
 import { isUtf8 } from 'node:buffer'
 import { textType, type Draft } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
+import type { Nodes } from '../modules/joining/scripts.ts'
 import { modeOf } from '../modules/options.ts'
 import { importRules, importsTwice, type ImportRule } from './css.ts'
-
-export type Nodes = ReadonlyMap<string, Draft>
 
 /** Maps the paths of stylesheets to those of the imports that are joined into them. */
 export type Plan = ReadonlyMap<string, ReadonlySet<string>>

@@ -84,7 +84,7 @@ async function joinedIn(
 ): Promise<{ modules: Scripts; made: readonly Made[] } | undefined> {
   const { root, app, nodes } = joining
   const scripts = await scriptsOf(app, nodes)
-  const modules = await modulesIn(scripts)
+  const modules = modulesIn(scripts)
   // A project that has nothing to join needs no Rolldown.
   if (modules.size === 0) return undefined
   const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
@@ -93,7 +93,7 @@ async function joinedIn(
   const rolldown = await loadRolldown('joining modules', root)
   const moved = apartIn(scripts, rolldown.parseAst)
   for (;;) {
-    const plan = await planOf({ scripts, modules, named, mode: modeOf(app) }, moved)
+    const plan = planOf({ scripts, modules, named, mode: modeOf(app) }, moved)
     const { made, moved: others } = await join(rolldown, { ...joining, plan })
     if (others.length === 0) return { modules, made }
     const before = moved.size

@@ -64,16 +64,16 @@ export async function join(rolldown: Rolldown, joining: Joining) {
       // Rolldown changes one of two names that differ by case alone.
       const entry = fileName.startsWith(FOLDER) ? undefined : pathOf(facadeModuleId ?? '')
       const isMeant = (path: string) => placed.has(path) || path === entry
-      return paths.filter(path => isMeant(path) && modules.get(path)?.name !== fileName)
+      return paths.filter(path => isMeant(path) && modules.get(path)?.source.name !== fileName)
     })
     const made = chunks.map(chunk => madeOf(chunk, joining, pathOf))
     if (moved.length > 0 || apart.size === 0) return { made, moved }
     const alone = { ...plan, entries: [...apart], apart: new Set(modules.keys()) }
     for (const chunk of await chunksOf(rolldown, { ...joining, plan: alone }, pathOf)) {
       const file = madeOf(chunk, joining, pathOf)
-      const { code = '', name = file.name } = (chunk.isEntry && modules.get(file.from[0])) || {}
-      const written = importsIn(code).map(({ specifier }) => specifier)
-      made.push({ ...file, name, code: inOrder(file.code, written, rolldown.parseAst) })
+      const script = chunk.isEntry ? modules.get(file.from[0]) : undefined
+      const code = inOrder(file.code, rolldown.parseAst, script?.code)
+      made.push({ ...file, name: script?.source.name ?? file.name, code })
     }
     return { made, moved }
   } catch (error) {
@@ -83,9 +83,10 @@ export async function join(rolldown: Rolldown, joining: Joining) {
 }
 
 /** Rolldown sorts what it leaves to be imported. Statements change places only with each other: source maps stay right. */
-function inOrder(code: string, written: readonly string[], parse: Rolldown['parseAst']) {
+function inOrder(code: string, parse: Rolldown['parseAst'], written = '') {
   const found = parse(code).body.flatMap(each => ('source' in each && each.source ? each : []))
-  const places = [...written, ...found.map(({ source }) => source?.value)]
+  const all = importsIn(written).map(({ specifier }) => specifier)
+  const places = [...all, ...found.map(({ source }) => source?.value)]
   const placeOf = ({ source }: (typeof found)[number]) => places.indexOf(source?.value)
   const sorted = found.toSorted((one, other) => placeOf(one) - placeOf(other))
   const texts = sorted.map(({ start, end }) => code.slice(start, end))
@@ -100,8 +101,8 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
   const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
   if (entries.length === 0) return []
   const inputs = entries.map(path => {
-    const { name, source } = modules.get(path) as Script
-    const id = idOf(source.file)
+    const { name, file } = (modules.get(path) as Script).source
+    const id = idOf(file)
     return [name, commonJs.has(path) ? `${FACADE}${id}.js` : id]
   })
   /** Maps specifiers that lead nowhere to a file of a package that imports them. An unused one may be missing. */
@@ -191,7 +192,7 @@ function modulesFrom(
 const idOf = (file: string) => (/\.[cm]ts$/i.test(file) ? `${file}.js` : file)
 
 function namesFrom(path: string, scripts: Iterable<Script>): string[] {
-  const importers = [...scripts].filter(({ imports }) => imports.includes(path))
+  const importers = [...scripts].filter(({ imports }) => imports.has(path))
   const found = importers.flatMap(({ code }) => importsIn(code))
   return found.flatMap(({ specifier, names }) => (decodeIfValid(specifier) === path ? names : []))
 }

@@ -1,6 +1,5 @@
 // Plans which of the joined modules are entries, and into which files those of packages go.
 import { importOrder } from '../../../runtime/views/modules.ts'
-import { loadModuleLexer } from '../../../publishing/references/modules.ts'
 import { reachedFrom, type Script, type Scripts } from './scripts.ts'
 
 export interface Plan {
@@ -26,20 +25,17 @@ interface Known extends Pick<Plan, 'modules'> {
   readonly mode: 'packages' | boolean
 }
 
-export async function planOf({ scripts, modules, named, mode }: Known, moved: ReadonlySet<string>) {
-  const { isModule, usesOwnUrl } = await loadModuleLexer()
-  /** The URL would be that of another file. */
-  const isPlaced = ({ code }: Script) => usesOwnUrl(code.replace(LITERAL_URL, "''"))
+export function planOf({ scripts, modules, named, mode }: Known, moved: ReadonlySet<string>) {
   const isOwn = ({ source }: Script) => source.packageName === undefined
   const joined = new Map([...modules].filter(([path]) => !moved.has(path)))
   const every = [...scripts.values()]
-  const imported = new Set(every.flatMap(({ imports }) => imports))
-  const lazy = new Set(every.flatMap(({ dynamicImports }) => dynamicImports))
-  const loaded = new Set([...named, ...every.flatMap(({ others }) => others)])
+  const imported = new Set(every.flatMap(({ imports }) => [...imports]))
+  const lazy = new Set(every.flatMap(({ dynamicImports }) => [...dynamicImports]))
+  const loaded = new Set([...named, ...every.flatMap(({ others }) => [...others])])
   const outside = [...scripts].flatMap(([path, each]) => (joined.has(path) ? [] : each))
   const used = new Set(outside.flatMap(each => [...each.imports, ...each.dynamicImports]))
   const isEntry = ([path, script]: readonly [string, Script]) => {
-    if (loaded.has(path) || used.has(path) || isPlaced(script)) return true
+    if (loaded.has(path) || used.has(path) || script.isPlaced) return true
     if (isOwn(script) && mode === 'packages') return true
     return !imported.has(path) && (isOwn(script) || !lazy.has(path))
   }
@@ -54,50 +50,42 @@ export async function planOf({ scripts, modules, named, mode }: Known, moved: Re
   const isFirst = ([path, script]: readonly [string, Script]) =>
     loaded.has(path) || (isOwn(script) && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
-  const [fileOf, files] = packageFiles(joined, { scripts, first, later: [...lazy] }, isModule)
+  const [fileOf, files] = packageFiles(joined, scripts, first, [...lazy])
   const apart = new Set([...modules.keys()].filter(path => moved.has(path)))
   // A module that one apart imports must not be in a file that imports that one.
   const shared = reachedFrom(apart, scripts, true)
   const names = [...Array.from(files, file => `${file}/shared`), ...files]
   const groups = new Map(names.map(name => [name, new Set<string>()]))
   for (const [path, script] of joined) {
-    const file = isPlaced(script) ? undefined : fileOf(script.source.packageName ?? '')
+    const file = script.isPlaced ? undefined : fileOf(script.source.packageName ?? '')
     if (file !== undefined) groups.get(shared.has(path) ? `${file}/shared` : file)?.add(path)
   }
-  const isCommonJs = (script: Script) => !isOwn(script) && !isModule(script.code)
-  const joinedThat = (is: (script: Script) => boolean | undefined) =>
+  const isCommonJs = (script: Script) => !isOwn(script) && !script.isModule
+  const joinedThat = (is: (script: Script) => boolean) =>
     new Set([...joined].flatMap(([path, script]) => (is(script) ? path : [])))
   return {
     modules,
     apart,
     entries: entries.toSorted(),
     groups,
-    placed: joinedThat(script => isPlaced(script) && isModule(script.code)),
+    placed: joinedThat(({ isPlaced, isModule }) => isPlaced && isModule),
     commonJs: joinedThat(isCommonJs),
     hasCommonJs: every.some(isCommonJs)
   }
 }
 
-const LITERAL_URL =
-  /\bnew\s+URL\s*\(\s*(["'`])\/(?:(?!\1)[^\\\n])*\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
-
 /** Packages with fewer bytes, not minified, may share a file. */
 const SMALL = 160_000
-
-interface Loaded {
-  readonly scripts: Scripts
-  readonly first: readonly string[]
-  readonly later: readonly string[]
-}
 
 // Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
 // imported by one that it imports. The files are in an order in which each follows those that it imports.
 export function packageFiles(
   modules: Scripts,
-  { scripts, first, later }: Loaded,
-  isModule: (code: string) => boolean | undefined
+  scripts: Scripts,
+  first: readonly string[],
+  later: readonly string[]
 ): [fileOf: (name: string) => string | undefined, files: ReadonlySet<string>] {
-  const packages = packagesIn(modules, isModule)
+  const packages = packagesIn(modules)
   const importsOf = (name: string) => [...(packages.get(name)?.imports ?? [])]
   const sizeOf = (name: string) => packages.get(name)?.size ?? 0
   /** One that needs a large package is large. */
@@ -131,15 +119,15 @@ function loadersIn(scripts: Scripts, roots: readonly string[]): ReadonlyMap<stri
   return loaders
 }
 
-function packagesIn(modules: Scripts, isModule: (code: string) => boolean | undefined) {
+function packagesIn(modules: Scripts) {
   const packages = new Map<string, { readonly imports: Set<string>; size: number }>()
-  for (const { source, code, imports, dynamicImports } of modules.values()) {
+  for (const { source, code, isModule, imports, dynamicImports } of modules.values()) {
     const name = source.packageName
     if (name === undefined) continue
     const known = packages.get(name) ?? { imports: new Set(), size: 0 }
     packages.set(name, known)
     // Modules that CommonJS requires are not known here.
-    known.size += isModule(code) ? code.length : SMALL
+    known.size += isModule ? code.length : SMALL
     for (const path of [...imports, ...dynamicImports]) {
       const to = modules.get(path)?.source.packageName
       if (to !== undefined && to !== name) known.imports.add(to)

@@ -13,17 +13,20 @@ import { refuseDeep } from '../rolldown.ts'
 
 /** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
 export interface Script {
-  readonly name: string
-  readonly source: Pick<SourceFile, 'file' | 'directory' | 'packageName' | 'specifiers'>
+  readonly source: SourceFile
   readonly code: string
   /** The source map as JSON, which is not in the code; null for one that cannot be read. */
   readonly map?: string | null | undefined
-  readonly imports: readonly string[]
-  readonly dynamicImports: readonly string[]
+  /** True for syntax that only a module may have. */
+  readonly isModule: boolean
+  /** True if it uses its own URL, which would be that of another file. */
+  readonly isPlaced: boolean
+  readonly imports: ReadonlySet<string>
+  readonly dynamicImports: ReadonlySet<string>
   /** Modules to which it refers, or that it imports, by a URL with a query or fragment: each such URL runs them once more. */
-  readonly again: readonly string[]
+  readonly again: ReadonlySet<string>
   /** The assets to which it refers in another way than by an import. */
-  readonly others: readonly string[]
+  readonly others: ReadonlySet<string>
 }
 
 export type Scripts = ReadonlyMap<string, Script>
@@ -41,16 +44,12 @@ export async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts
 
 async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
   const { source, text, links = [] } = node
-  const urls = links.map(path => path && encodePath(path))
-  const finished = new TextDecoder().decode(await readContent(finish(node, urls)))
-  const { code, map = node.map } = takeInlineMap(finished)
-  const { references = [] } = text ?? {}
-  const imports = new Set<string>()
-  const dynamicImports = new Set<string>()
-  const again = new Set<string>()
-  const others = new Set(loadedBy(code, dirname(node.path), nodes))
+  const { code, map } = await plainText(node)
+  const lexer = await loadModuleLexer()
+  const [imports, dynamicImports] = [new Set<string>(), new Set<string>()]
+  const [again, others] = [new Set<string>(), new Set(loadedBy(code, dirname(node.path), nodes))]
   for (const [at, path] of links.entries()) {
-    const { kind, suffix = '' } = references[at] ?? {}
+    const { kind, suffix = '' } = text?.references[at] ?? {}
     if (path === undefined || path === node.path + MAP) continue
     const isScript = textType(path) === 'js'
     // A URL with a query is another module than the one without.
@@ -59,9 +58,21 @@ async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
     else if (kind === 'dynamic-import' && suffix === '') dynamicImports.add(path)
     else others.add(path)
   }
-  const [all, later] = [[...imports], [...dynamicImports]]
-  const loaded = { imports: all, dynamicImports: later, again: [...again], others: [...others] }
-  return { name: source.name, source, code, map, ...loaded }
+  const isModule = lexer.isModule(code) === true
+  const isPlaced = lexer.usesOwnUrl(code.replace(LITERAL_URL, "''"))
+  return { source, code, map, isModule, isPlaced, imports, dynamicImports, again, others }
+}
+
+const LITERAL_URL =
+  /\bnew\s+URL\s*\(\s*(["'`])\/(?:(?!\1)[^\\\n])*\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
+
+/** Returns the text with the plain URLs of what it refers to, and its source map, which is null if it cannot be read. */
+export async function plainText(node: Draft) {
+  const { path, links = [], map } = node
+  const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
+  const finished = new TextDecoder().decode(await readContent(finish(node, urls)))
+  const { code, map: inline = map } = takeInlineMap(finished)
+  return { code, map: inline }
 }
 
 /** ``import(`./locales/${name}.js`)``, `import('./locales/' + name)` */
@@ -102,10 +113,9 @@ export function cycleOf(path: string, modules: Scripts): string[] {
 /** Rolldown runs at once what is imported so. */
 const DEFERRED = /\bimport\s+defer\s*\*/
 
-export async function modulesIn(all: Scripts): Promise<Scripts> {
-  const { isModule } = await loadModuleLexer()
+export function modulesIn(all: Scripts): Scripts {
   const scripts = new Map([...all].filter(([, { code }]) => !DEFERRED.test(code)))
-  const isFound = ({ source, code }: Script) => source.specifiers !== undefined || isModule(code)
+  const isFound = ({ source, isModule }: Script) => source.specifiers !== undefined || isModule
   const found = [...scripts].flatMap(([path, script]) => (isFound(script) ? path : []))
   // An imported file is a module, whatever it contains.
   const paths = [...reachedFrom(found, scripts)].toSorted()
@@ -118,7 +128,7 @@ export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<
   const importers = new Map<string, string[]>()
   for (const [path, { imports }] of scripts)
     for (const to of imports) importers.set(to, [...(importers.get(to) ?? []), path])
-  const found = new Set([...scripts.values()].flatMap(({ again }) => again))
+  const found = new Set([...scripts.values()].flatMap(({ again }) => [...again]))
   for (const [path, { code }] of scripts)
     if (importers.has(path) && /\bawait\b/.test(code) && awaitsIn(code, parse)) found.add(path)
   for (const path of found) for (const importer of importers.get(path) ?? []) found.add(importer)

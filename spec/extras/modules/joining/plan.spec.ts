@@ -5,10 +5,11 @@ import { packageFiles } from '../../../../lib/extras/modules/joining/plan.ts'
 
 /** A module of a package, or of the application, and what it imports. */
 function script(group: string | undefined, size: number, imports: readonly string[]): Script {
-  const source = { file: `/${group}.js`, directory: '/', packageName: group }
-  const code = size === COMMONJS ? 'require()' : 'x'.repeat(size)
-  const nothing = { map: undefined, dynamicImports: [], again: [], others: [] }
-  return { name: '', source, code, imports, ...nothing }
+  const source = { name: '', file: `/${group}.js`, directory: '/', packageName: group }
+  const none = new Set<string>()
+  const nothing = { isPlaced: false, dynamicImports: none, again: none, others: none }
+  const isModule = size !== COMMONJS
+  return { source, code: 'x'.repeat(size), isModule, imports: new Set(imports), ...nothing }
 }
 
 const [LARGE, MIDDLE, TINY, COMMONJS] = [170_000, 50_000, 1000, 0]
@@ -24,8 +25,8 @@ function filesOf(
     scripts.set(path, script(undefined, 1, imports))
   for (const [name, [size, ...imports]] of Object.entries(given))
     scripts.set(name, script(name, size, imports))
-  const loaded = { scripts, first: Object.keys(pages), later: Object.keys(later) }
-  const [fileOf, files] = packageFiles(scripts, loaded, code => !code.startsWith('require'))
+  const [first, soon] = [Object.keys(pages), Object.keys(later)]
+  const [fileOf, files] = packageFiles(scripts, scripts, first, soon)
   return { of: Object.fromEntries(Object.keys(given).map(name => [name, fileOf(name)])), files }
 }
 
