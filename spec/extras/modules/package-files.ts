@@ -54,7 +54,7 @@ export async function buildIn(wanted: Needed) {
   const made = await build({ wanted, directory, key: '' })
   const [kept, message] = 'failure' in made ? [undefined, made.failure] : [made, '']
   const fileOf = (specifier: string) =>
-    join(kept?.directory ?? '', kept?.modules.get(specifier) ?? '')
+    join(kept?.directory ?? '', kept?.imports.names.get(specifier) ?? '')
   /** What a module exports, run here. */
   const load = async (specifier: string) =>
     (await import(pathToFileURL(fileOf(specifier)).href)) as Record<string, unknown>

@@ -30,7 +30,7 @@ import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
 import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import * as builds from './build-process.ts'
 import { AskedFiles, namedFiles } from './package-files.ts'
-import { readPackages, specifiersOf, type Listed } from './read.ts'
+import { readPackages, type Listed } from './read.ts'
 
 /** @throws AssetError where Rolldown is needed and not there */
 export async function packagesOf(project: Project, isBuilt: boolean): Promise<MakeSourceList> {
@@ -147,7 +147,7 @@ class AppPackages implements SourceList {
     const places = Array.from(wanted.specifiers, ([each, { from }]) => [each, from])
     const elsewhere = places.filter(([, from]) => from !== root)
     // The number tells how a build is kept.
-    const key = JSON.stringify([2, versions, namedIn(this.#app), mapped, constants, elsewhere])
+    const key = JSON.stringify([3, versions, namedIn(this.#app), mapped, constants, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
     const isUsable = known && isEnough(known, wanted) && (await statOf(known.directory))
@@ -159,9 +159,9 @@ class AppPackages implements SourceList {
     if ('failure' in made) throw unusable(made.failure)
     this.#kept = made
     // Another process may have removed it.
-    const [first] = made.names
-    inputs.push(...(await observeAll(first ? [join(made.directory, first)] : [])))
-    return listBuilt(made)
+    const [first] = made.files
+    inputs.push(...(await observeAll(first ? [first.file] : [])))
+    return made
   }
 
   async drafted(file: string, project: Project, isMapped: boolean) {
@@ -258,15 +258,8 @@ function isEnough(kept: builds.KeptBuild, { specifiers }: Needed) {
     if (kept.failed.has(specifier)) return true
     if (kept.withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
     const known = kept.commonJs.get(specifier)
-    return kept.modules.has(specifier) && (!known || names.every(each => known.includes(each)))
+    return (
+      kept.imports.names.has(specifier) && (!known || names.every(each => known.includes(each)))
+    )
   })
-}
-
-function listBuilt({ directory, names, files, modules, links, failed }: builds.KeptBuild): Listed {
-  const made = names.map((name): SourceFile => {
-    const specifiers = specifiersOf(name, modules)
-    const [packageName] = splitSpecifier(specifiers?.[0] ?? '-')
-    return { name, file: join(directory, name), directory, specifiers, packageName }
-  })
-  return { files: [...made, ...files], imports: { names: modules, links }, failed }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { deserialize, serialize } from 'node:v8'
+import type { SourceFile } from '../../../runtime/app/extra.ts'
 import { reasonOf } from '../../../runtime/errors.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { errorCode, realpathOf, statOf, undefinedIfMissing } from '../../../runtime/files/disk.ts'
@@ -16,16 +17,16 @@ import {
 } from '../../../publishing/sources/observation.ts'
 import { nodeModulesFrom } from '../../../publishing/compilers/compiler.ts'
 import { makeDirectory, touch, writeAtomically } from '../../../publishing/writing/write.ts'
-import { OPTION, unusable } from '../packages.ts'
+import { OPTION, splitSpecifier, unusable } from '../packages.ts'
 import type { Needed } from '../resolving.ts'
 import { loadRolldown } from '../rolldown.ts'
 import { buildPackages, type Built } from './build.ts'
+import { specifiersOf } from './read.ts'
 
+/** Its own files come first. */
 export interface KeptBuild extends Omit<Built, 'texts'> {
   /** The absolute path, without links. */
   readonly directory: string
-  /** The names of the scripts and source maps in it. */
-  readonly names: readonly string[]
   inputs: readonly Observation[]
 }
 
@@ -118,7 +119,12 @@ async function keepBuild(
   await makeDirectory(directory)
   const real = (await realpathOf(directory)) ?? directory
   const own = join(real, digestOf(JSON.stringify([...texts])))
-  const kept = { ...built, directory: own, names: [...texts.keys()], inputs }
+  const made = Array.from(texts.keys(), (name): SourceFile => {
+    const specifiers = specifiersOf(name, built.imports.names)
+    const [packageName] = splitSpecifier(specifiers?.[0] ?? '-')
+    return { name, file: join(own, name), directory: own, specifiers, packageName }
+  })
+  const kept = { ...built, files: [...made, ...built.files], directory: own, inputs }
   const times = inputs.filter(isFileObservation).map(({ stamp }) => stamp.mtimeNs)
   const newest = times.reduce((last, time) => (time > last ? time : last), 0n)
   for (const [name, text] of texts) {

@@ -1,7 +1,7 @@
 // Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Plugin, RolldownOutput } from 'rolldown'
-import type { SourceFile } from '../../../runtime/app/extra.ts'
+import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import type { AssetError } from '../../../runtime/errors.ts'
 import { importOrder } from '../../../runtime/views/modules.ts'
 import { facadeOf } from '../common-js.ts'
@@ -24,14 +24,11 @@ export interface Built {
   readonly texts: ReadonlyMap<string, string>
   /** Other files that they refer to. */
   readonly files: readonly SourceFile[]
-  /** The names of the modules, by specifier. */
-  readonly modules: ReadonlyMap<string, string>
+  readonly imports: KnownImports
   /** The packages that are made of subpaths alone. */
   readonly withoutMain: readonly string[]
   /** The names that CommonJS modules are known to export, by specifier: another one may be missing. */
   readonly commonJs: ReadonlyMap<string, readonly string[]>
-  /** A script imports these statically. */
-  readonly links: ReadonlyMap<string, readonly string[]>
   /** Why a module cannot be built, by specifier: what imports it fails, and nothing else does. */
   readonly failed: ReadonlyMap<string, string>
 }
@@ -116,12 +113,14 @@ function builtFrom(
       kept.map(each => [each.fileName, String(each.type === 'chunk' ? each.code : each.source)])
     ),
     files: resolved.otherFiles(),
-    modules: new Map(made.map(each => [each, byFacade(each)])),
+    imports: {
+      names: new Map(made.map(each => [each, byFacade(each)])),
+      links: new Map(
+        chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
+      )
+    },
     commonJs,
-    withoutMain: [...specifiers.keys()].filter(each => !entries.has(each) && !failures.has(each)),
-    links: new Map(
-      chunks.map(each => [each.fileName, each.imports.filter(name => name.startsWith(FOLDER))])
-    )
+    withoutMain: [...specifiers.keys()].filter(each => !entries.has(each) && !failures.has(each))
   }
 }
 

@@ -146,7 +146,8 @@ test('CommonJS has the names that it exports, those that the app imports, and it
 test('what a module refers to by its own URL is published, a worker with what it imports', async t => {
   t.regex(String((await built.load('urls'))['url']), /\/npm\/urls\/data\/a\.wasm\?v=1$/)
   t.true(built.kept?.files.some(({ name }) => name === 'npm/urls/data/a.wasm'))
-  const [worker = ''] = built.kept?.names.filter(name => /worker-[\da-f]+\.js$/.test(name)) ?? []
+  const { files = [] } = built.kept ?? {}
+  const worker = files.find(({ name }) => /worker-[\da-f]+\.js$/.test(name))?.name ?? ''
   t.true(readFileSync(built.fileOf('urls'), 'utf8').includes(worker.replace('npm/', '')))
   t.regex(readFileSync(join(built.kept?.directory ?? '', worker), 'utf8'), /"told"/)
 })
@@ -154,14 +155,14 @@ test('what a module refers to by its own URL is published, a worker with what it
 test('a package named like a folder of another has another name; mapped imports stay as they are', async t => {
   for (const name of ['chart', 'chart.js']) t.is((await built.load(name))['a'], name)
   t.is((await built.load('chart.js/auto'))['a'], 'auto')
-  t.is(built.kept?.modules.get('chart'), 'npm/-/chart.js')
+  t.is(built.kept?.imports.names.get('chart'), 'npm/-/chart.js')
   t.regex(readFileSync(built.fileOf('mapping'), 'utf8'), /import ["']mapped["']/)
 })
 
 test('source maps name the packages, not the folders in which these lie', t => {
-  const maps = built.kept?.names.filter(name => name.endsWith('.map')) ?? []
-  const sources = maps.flatMap(name => {
-    const text = readFileSync(join(built.kept?.directory ?? '', name), 'utf8')
+  const maps = built.kept?.files.filter(({ name }) => name.endsWith('.map')) ?? []
+  const sources = maps.flatMap(({ file }) => {
+    const text = readFileSync(file, 'utf8')
     return (JSON.parse(text) as { sources: string[] }).sources
   })
   const named = sources.filter(source => !source.includes('\0'))
@@ -192,8 +193,7 @@ test('two processes that build at once have each a whole build, and one of them 
   const all = outcomes.flatMap(each => ('failure' in each ? [] : each))
   t.is(all.length, 2)
   t.true(all.some(each => each.directory === restored?.directory))
-  for (const { directory, names } of all)
-    for (const name of names) t.true(statSync(join(directory, name)).size > 0, name)
+  for (const { file } of all.flatMap(({ files }) => files)) t.true(statSync(file).size > 0, file)
   t.is(readdirSync(directory).length, 3, 'two builds, and the list')
   const old = readdirSync(directory).find(name => name !== 'list') ?? ''
   utimesSync(join(directory, old), 0, 0)
@@ -285,7 +285,7 @@ test('packages are built once where some fail, of which nothing is published', a
   const { built } = await buildPackages({ ...loaded, rolldown }, wanted)
   t.is(builds, 1)
   t.deepEqual([...(built?.failed.keys() ?? [])].toSorted(), names.slice(0, 3).toSorted())
-  t.deepEqual([...(built?.modules.keys() ?? [])], ['tip/more'])
+  t.deepEqual([...(built?.imports.names.keys() ?? [])], ['tip/more'])
   const written = [...(built?.texts.keys() ?? [])]
   t.deepEqual(
     written.filter(name => !/^npm\/(?:tip|-)\//.test(name)),
