@@ -64,7 +64,7 @@ export const BUILD = {
   }
 } satisfies Record<keyof BuildOptions, Expectation>
 
-interface Place {
+export interface Place {
   readonly root: string
   readonly env: string
   readonly base: string

@@ -7,59 +7,51 @@ import { withDot } from '../../runtime/files/paths.ts'
 import { mediaTypeOf } from '../../runtime/http/fields.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
 
-interface FoundInModule {
-  /** The references whose specifier is a literal, in order. */
-  readonly references: readonly Reference[]
-  /** The offset of a syntax error in text that seems to contain references; `references` is then empty. */
-  readonly unparsedAt?: number | undefined
-  /** True if there may be references beyond these: `import('./locales/' + name)`, or text that cannot be parsed. */
-  readonly isOpen: boolean
-}
-
 /** A text without one of these words has no references; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
 /** This tells modules that cannot be parsed from classic scripts that have one of these words in a comment. */
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
-/** Loads the lexer; called when the first script is rendered whose references are rewritten. */
 export async function loadModuleLexer() {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
-  const lex = <T>(code: string, giveUp: (at: number) => T) => {
+  const lex = (code: string, giveUp?: (at: number) => void) => {
     try {
       return parse(code)
     } catch (error) {
       const { idx } = error as { idx?: unknown }
       if (typeof idx !== 'number') throw error
-      return giveUp(idx)
+      giveUp?.(idx)
+      return undefined
     }
   }
-  const importsIn = (code: string) => lex(code, () => undefined)?.[0] ?? []
+  const importsIn = (...given: Parameters<typeof lex>) => lex(...given)?.[0] ?? []
   const specifierIn = (code: string) => importsIn(code)[0]?.n ?? ''
   return {
-    find: (code: string): FoundInModule => {
-      const none = { references: [], isOpen: false }
-      const found = CANDIDATE.test(code) ? lex(code, at => at) : [[]]
-      if (typeof found === 'number')
-        return IMPORTS.test(code) ? { ...none, unparsedAt: found, isOpen: true } : none
-      let isOpen = false
-      const references = found[0].flatMap(each => {
+    /** Finds the references whose specifier is a literal. Others are `import('./locales/' + name)`, and what cannot be parsed. */
+    find: (code: string) => {
+      let unparsedAt: number | undefined
+      const giveUp = (at: number) => {
+        if (IMPORTS.test(code)) unparsedAt = at
+      }
+      const imports = CANDIDATE.test(code) ? importsIn(code, giveUp) : []
+      let isOpen = unparsedAt !== undefined
+      const references = imports.flatMap(each => {
         if (each.d === IMPORT_META)
           return [...urlReference(specifierIn, code, each), ...acceptedIn(code, each.e)]
         const reference = importReference(code, each)
         isOpen ||= !reference
         return reference ?? []
       })
-      return { references, isOpen }
+      return { references, unparsedAt, isOpen }
     },
     /** Tells whether the text has syntax that only a module may have; undefined if it cannot be parsed. */
     isModule: (code: string) => {
-      const found = lex(code, () => undefined)
+      const found = lex(code)
       if (!found) return undefined
       const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
     },
-    /** Returns the offset of each `import.meta`. */
     metasIn: (code: string) => importsIn(code).flatMap(({ d, s }) => (d === IMPORT_META ? s : [])),
     usesOwnUrl: (code: string) =>
       importsIn(code).some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))

@@ -1,5 +1,5 @@
 // Lists the options of extras and their rows of reports, with the options and the report of precompile.
-import { BUILD, settleBuild, type BuildOptions } from '../../extras/vite/options.ts'
+import { BUILD, settleBuild, type BuildOptions, type Place } from '../../extras/vite/options.ts'
 import { MODULES, type JoinRow, type ModuleOptions } from '../../extras/modules/options.ts'
 import { INLINE, type InlineOptions } from '../../extras/media/options.ts'
 import {
@@ -28,14 +28,7 @@ export const BUILD_EXTRAS = { ...LAYERED_EXTRAS, ...NAMES } as const
 export const PRECOMPILE_EXTRAS = { ...PRECOMPILE_STYLES } as const
 
 /** The surroundings of a mount, as its extras see them. */
-interface MountPlace {
-  readonly root: string
-  readonly env: string
-  readonly base: string
-  readonly urlPath: string
-  readonly place: string
-  readonly fallback: string | undefined
-}
+interface MountPlace extends Place {}
 
 export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
   ...settleBuild(options, at)

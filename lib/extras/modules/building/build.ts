@@ -36,15 +36,8 @@ export interface Built {
 /** The chunks that several modules share are in this folder. */
 export const SHARED = `${FOLDER}-/`
 
-interface Attempt {
-  readonly built?: Built
-  readonly error?: unknown
-  /** The files that were read: once one of them has changed, another build may be another one. */
-  readonly inputs: readonly string[]
-}
-
 /** A module fails alone that a script imports; what the option names has to be there. */
-export async function buildPackages({ rolldown }: Rolldown, wanted: Needed): Promise<Attempt> {
+export async function buildPackages({ rolldown }: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const plugins = [facades(wanted, resolved), resolving(wanted, resolved), urls(resolved)]
   const build = await rolldown({ ...inputOf(wanted), plugins })
