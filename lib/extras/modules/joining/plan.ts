@@ -2,23 +2,11 @@
 import { importOrder } from '../../../runtime/views/modules.ts'
 import { reachedFrom, type Script, type Scripts } from './scripts.ts'
 
-export interface Plan {
+export type Plan = ReturnType<typeof planOf>
+
+interface Known {
   /** All modules, sorted by path. */
   readonly modules: Scripts
-  /** The paths of modules that stay files, as the bundler would put them into another one. */
-  readonly apart: ReadonlySet<string>
-  /** The paths of joined modules that keep their names. */
-  readonly entries: readonly string[]
-  /** The paths of the modules that a file gets, by its name, after the files that it imports. */
-  readonly groups: ReadonlyMap<string, ReadonlySet<string>>
-  /** The paths of entries whose code must be in the file of their name. */
-  readonly placed: ReadonlySet<string>
-  /** The paths of joined modules that have no names of exports of their own. */
-  readonly commonJs: ReadonlySet<string>
-  readonly hasCommonJs: boolean
-}
-
-interface Known extends Pick<Plan, 'modules'> {
   readonly scripts: Scripts
   /** The paths of scripts that are loaded by something else than a module. */
   readonly named: ReadonlySet<string>
@@ -65,10 +53,15 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     new Set([...joined].flatMap(([path, script]) => (is(script) ? path : [])))
   return {
     modules,
+    /** The paths of modules that stay files, as the bundler would put them into another one. */
     apart,
+    /** The paths of joined modules that keep their names. */
     entries: entries.toSorted(),
+    /** The paths of the modules that a file gets, by its name, after the files that it imports. */
     groups,
+    /** The paths of entries whose code must be in the file of their name. */
     placed: joinedThat(({ isPlaced, isModule }) => isPlaced && isModule),
+    /** The paths of joined modules that have no names of exports of their own. */
     commonJs: joinedThat(isCommonJs),
     hasCommonJs: every.some(isCommonJs)
   }

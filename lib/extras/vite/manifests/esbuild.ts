@@ -1,11 +1,6 @@
 // Reads esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../../runtime/check-options.ts'
-import { bundleOf, fileBelow, HASHES, stemOf, type Chunk, type Json } from './bundle.ts'
-
-interface Output extends Chunk {
-  readonly entryPoint: string | undefined
-  readonly inputs: readonly string[]
-}
+import { bundleOf, fileBelow, HASHES, stemOf, type Json } from './bundle.ts'
 
 export function readEsbuild({ outputs: given }: Json, dir: string) {
   if (!isRecord(given)) return undefined
@@ -42,7 +37,7 @@ function baseOf(paths: readonly string[], dir: string): number {
   return bases.find(base => paths.every(path => path.startsWith(base)))?.length ?? 0
 }
 
-function readOutput(path: string, output: unknown, base: number): Output {
+function readOutput(path: string, output: unknown, base: number) {
   if (!isRecord(output)) throw new TypeError(`output ${path} is not an object`)
   const { imports = [], entryPoint: entry, cssBundle, inputs: given } = output
   if (!Array.isArray(imports)) throw new TypeError(`imports of ${path} is not a list`)
