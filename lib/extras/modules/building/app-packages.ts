@@ -56,8 +56,8 @@ class AppPackages implements SourceList {
   #scripts: readonly SourceFile[] = []
   #kept: builds.KeptBuild | undefined
   #listed: Listed | undefined
-  #isQuiet = false
-  #isAsked = false
+  /** False until its scripts import a package, or ask for one: until then nothing is looked at again. */
+  #isWatched: boolean
   #digest = ''
   #failure: unknown
 
@@ -65,6 +65,7 @@ class AppPackages implements SourceList {
     this.#app = app
     this.#project = project
     this.#own = own
+    this.#isWatched = isNamed(app)
   }
 
   /** Pages that were written before a failure are written again. */
@@ -115,18 +116,14 @@ class AppPackages implements SourceList {
 
   /** @param inputs gets that on which the list depends, or the failure of making it */
   async #listFrom(packages: Packages, inputs: Observation[]): Promise<Listed> {
-    const isScanned = isNamed(this.#app) || this.#isAsked || mayImport(this.#scripts, this.#app)
-    const scripts = (await isScanned) ? this.#scripts : []
+    const isScanned = this.#isWatched || (await mayImport(this.#scripts, this.#app))
+    const scripts = isScanned ? this.#scripts : []
     const found = await importedBy(scripts, this.#app, this.#project, this.#own, this.#imports)
     const imports = found.flatMap(each => each.imports)
-    // Nothing is looked at again for an app without packages, until a module asks for one.
     const isOwn = ({ specifier, to }: Imported) =>
       to !== undefined || this.#app.imports.has(specifier)
-    if (!isNamed(this.#app) && imports.every(isOwn)) {
-      this.#isQuiet = true
-      return NONE
-    }
-    this.#isQuiet = false
+    if (!this.#isWatched && imports.every(isOwn)) return NONE
+    this.#isWatched = true
     inputs.push(...found.flatMap(each => each.inputs))
     const wanted = await wantedBy(this.#app, this.#project, imports, packages)
     const listed = wanted.specifiers.size === 0 ? NONE : await this.#modules(wanted, inputs)
@@ -180,8 +177,8 @@ class AppPackages implements SourceList {
     // A view names more than packages, and a package imports what is known.
     const isAsked = importer !== '' && !importer.startsWith(FOLDER)
     if (this.#listed && (known() !== undefined || !isAsked)) return known()
-    if (this.#isQuiet) {
-      this.#isAsked = true
+    if (this.#listed && !this.#isWatched) {
+      this.#isWatched = true
       this.#made.forget()
     }
     await this.verify()
