@@ -124,14 +124,13 @@ function ofList(list: SourceList): PageDependency {
 /** A test loads the compilers of what it asks for. */
 async function loadPeers({ apps, root }: Project, sources: Sources): Promise<void> {
   const compiling = apps.filter(({ compile }) => compile).map(sources.of)
-  const used = await Promise.all(compiling.map(each => each.compilers().catch(noneIfRefused)))
-  await loadPeersOf(new Set(used.flat()), root)
+  const used = await Promise.all(compiling.map(each => each.compilers().catch(leftToRequests)))
+  await loadPeersOf(new Set(used.flatMap(each => each ?? [])), root)
 }
 
-/** Ignores a folder that cannot be read: the requests for its files report it. */
-function noneIfRefused(error: unknown): [] {
+/** Ignores what cannot be read: the requests for it report that. */
+function leftToRequests(error: unknown): undefined {
   if (errorCode(error) === undefined) throw error
-  return []
 }
 
 /** Beyond this number all are forgotten. */
@@ -160,12 +159,10 @@ function detailsInSources(readerOf: DetailsReader) {
   }
 }
 
-/** The request for an asset reports why it cannot be read. */
 function readable<T>(look: () => T): T | undefined {
   try {
     return look()
   } catch (error) {
-    if (errorCode(error) === undefined) throw error
-    return undefined
+    return leftToRequests(error)
   }
 }
