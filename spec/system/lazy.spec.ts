@@ -93,8 +93,7 @@ test('without Vite, a corner of the page says of when its build is, until that i
       'src/main.js': { file: 'main-B1a2C3d4.js', src: 'src/main.js', isEntry: true }
     })
   })
-  const now = new Date()
-  const at = new Date(now.getFullYear(), now.getMonth(), now.getDate(), 17, 17)
+  const at = new Date(2020, 1, 29, 17, 17)
   utimesSync(join(root, 'dist/.vite/manifest.json'), at, at)
   const view: View = ctx => {
     ctx.set(
@@ -107,7 +106,7 @@ test('without Vite, a corner of the page says of when its build is, until that i
   const note = "document.querySelector('koa-fresh-assets-notes')?.shadowRoot"
   const text = () => page.evaluate<string | undefined>(`${note}?.textContent`)
   await until(async () => (await text()) !== undefined, 'there is a note')
-  t.is(await text(), 'Vite is not running: tags of the build of 17:17×')
+  t.is(await text(), 'Vite is not running: tags of the build of 2020-02-29 17:17×')
   await page.evaluate(`${note}.querySelector('button').click()`)
   t.is(await text(), undefined)
   t.deepEqual(page.complaints, [])

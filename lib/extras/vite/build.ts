@@ -49,7 +49,6 @@ export class MountedBuild {
   readonly #file: ReloadedFile
   #reading: Reading | undefined
 
-  /** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
   constructor(mount: MountOfBuild) {
     const { manifest, urlPath, env, warn } = mount
     this.urlPath = urlPath
@@ -82,7 +81,6 @@ export class MountedBuild {
     return this.#reading?.build
   }
 
-  /** @param file is the decoded path below the mount's directory */
   isHashed(file: string): boolean {
     const { bundle, kept } = this.#reading ?? {}
     return (bundle?.hashed.has(file) || kept?.has(file)) ?? false
@@ -124,7 +122,9 @@ function sourceOf(
     sourceNames: [...sources.keys()],
     get state() {
       if (!isVite) return undefined
-      return `Vite is not running: tags of the build of ${localTime(builtAt)}`
+      // Sweden writes a local time as ISO 8601 does, but for the `T`.
+      const time = new Date(builtAt).toLocaleString('sv').slice(0, 16)
+      return `Vite is not running: tags of the build of ${time}`
     },
     entry(name) {
       const load = entries.get(name) ?? lazy.get(name)
@@ -153,13 +153,6 @@ function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySour
     throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
   }
   return { ...source, entry: () => ({ kind: 'possible', load }), file: () => undefined }
-}
-
-/** Returns `17:17`, or `2026-11-20 17:17` for another day. */
-function localTime(milliseconds: number): string {
-  // Sweden writes a time as ISO 8601 does, but for the `T`.
-  const time = new Date(milliseconds).toLocaleString('sv').slice(0, 16)
-  return time.startsWith(new Date().toLocaleDateString('sv')) ? time.slice(11) : time
 }
 
 /** @throws AssetError for a manifest that is broken, or whose tags name a file that does not exist */

@@ -61,7 +61,7 @@ test('a page is told about a build once, when all of it is written, and about no
 
 test('a page that uses a build of Vite is told when Vite is not running, and other pages are not', async t => {
   const root = makeProject(t, TWO_BUILDS)
-  const at = new Date().setHours(17, 17, 0) / 1000
+  const at = new Date(2020, 1, 29, 17, 17)
   utimesSync(join(root, viteMount().manifest), at, at)
   const mounts = { '/static': viteMount(), '/other': ESBUILD }
   const routes: Middleware = ({ assets, response }) =>
@@ -74,7 +74,7 @@ test('a page that uses a build of Vite is told when Vite is not running, and oth
     close()
     return first?.notes
   }
-  const note = 'Vite is not running: tags of the build of 17:17'
+  const note = 'Vite is not running: tags of the build of 2020-02-29 17:17'
   t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
   t.deepEqual(await notesOf('/other/main.js'), [])
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
