@@ -3,7 +3,6 @@ import { check, flag, oneOf, text, type Expectation } from '../../runtime/check-
 import type { AssetName, NamesThen, OfName } from '../../runtime/views/asset-names.ts'
 import {
   checkString,
-  MAX_LISTS,
   MAX_NAMES,
   splitArguments,
   type AssetUrl,
@@ -105,31 +104,26 @@ export function helpersOf(find: FindEntry, devOrigins: () => readonly string[]):
       }
     },
     of({ memory }) {
-      const byName = memory<readonly Tag[]>(MAX_NAMES)
-      const byOptions = memory<readonly Tag[]>(MAX_LISTS)
-      return page => entryHelpers(find, { byName, byOptions }, page)
+      const known = memory<readonly Tag[]>(MAX_NAMES)
+      return page => entryHelpers(find, known, page)
     }
   }
 }
 
-/** @param byName the tags of calls without options @param page contains the tags that it already has */
-function entryHelpers(
-  find: FindEntry,
-  { byName, byOptions }: Record<'byName' | 'byOptions', Memory<readonly Tag[]>>,
-  page: Set<string>
-) {
+/** @param known the tags by name, or by name and options @param page contains the tags that it already has */
+function entryHelpers(find: FindEntry, known: Memory<readonly Tag[]>, page: Set<string>) {
   const plainTags = (name: string) => tagsOf(find(name, undefined), {})
   const write: WriteEntry = (...args: EntryArguments): string => {
     const [only] = args
     if (args.length === 1 && typeof only === 'string')
-      return newOn(page, byName(only, plainTags)).join('\n')
+      return newOn(page, known(only, plainTags)).join('\n')
     const { names, options = {} } = splitArguments<EntryOptions>('entry', args.flat())
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const { mount, type, reactRefresh } = options
     const nonce = writeAttribute('nonce', options.nonce)
     const tags = names.flatMap(name => {
       const key = JSON.stringify([name, mount, type, reactRefresh])
-      return byOptions(key, () => tagsOf(find(name, mount), options))
+      return known(key, () => tagsOf(find(name, mount), options))
     })
     // No attribute contains a `>` that is not escaped.
     const written = newOn(page, inOrder(tags)).map(html => html.replace('>', () => `${nonce}>`))
