@@ -166,7 +166,7 @@ export async function minifier(
     // The name of a minified file shows it.
     takes: (app, name) => !problem && minifies(app) && !/\.min\.\w+$/i.test(name),
     async apply(text) {
-      const { name, app, code, file, isCompiled } = text
+      const { name, app, code, file } = text
       const isLeft = textType(name) === 'css' && importsTwice(importRules(code))
       if (isLeft || typeof esbuild === 'string') return undefined
       const result = await minifiedBy(esbuild, text).catch((error: unknown) => {
@@ -176,10 +176,8 @@ export async function minifier(
         warn(`${placeOf(root, file, line, column)}: ${failure.reason}; it is published as it is`)
       })
       if (!result) return undefined
-      for (const { text: reason, location } of result.warnings) {
-        const { line, column = 0 } = (!isCompiled && location) || {}
-        warn(`${placeOf(root, file, line, column + 1)}: ${reason}`)
-      }
+      for (const { text: reason, location } of result.warnings)
+        warn(`${sourcePlace(root, text, location?.line, location?.column)}: ${reason}`)
       minified.files++
       minified.bytes += Buffer.byteLength(result.code)
       minified.insteadOf += Buffer.byteLength(takeInlineMap(code).code)

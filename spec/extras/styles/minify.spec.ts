@@ -297,12 +297,13 @@ test('by default a source that esbuild cannot parse is published as it is, with 
   t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 
-test('a warning of esbuild is reported with its place, or for compiled text with the file alone', async t => {
+test('a warning of esbuild is reported with its place in the source, of compiled text as well', async t => {
   const css = 'a {\n  *zoom: 1;\n}\n'
-  const { root, warnings } = await makeMinified(t, { 'hack.css': css, 'made.css.scss': css })
+  const scss = `$one: 1;\n${css.replace('1', '$one')}`
+  const { root, warnings } = await makeMinified(t, { 'hack.css': css, 'made.css.scss': scss })
   t.deepEqual(warnings.toSorted(), [
     'apps/web/assets/hack.css:2:3: Expected identifier but found "*"',
-    'apps/web/assets/made.css.scss: Expected identifier but found "*"'
+    'apps/web/assets/made.css.scss:3:3: Expected identifier but found "*"'
   ])
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
