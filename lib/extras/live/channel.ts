@@ -35,7 +35,6 @@ export function livePages(pipeline: Pipeline): Pages {
 
 const sendNothing = (ctx: Context) => void Object.assign(ctx, { type: 'text/javascript', body: '' })
 
-/** The page that sends a script for browsers. */
 export function scriptAt(path: string, base: string, change = async (code: string) => code): Page {
   return async ctx => {
     ctx.type = 'text/javascript'

@@ -40,7 +40,6 @@ export type LinkedReport = ErrorReport & { readonly link?: string | undefined }
 
 export interface AssetState {
   readonly part: Part
-  /** The paths of the files that it was made from. */
   readonly inputs?: readonly string[]
   readonly problem?: LinkedReport
 }
@@ -112,7 +111,6 @@ function linkTo(error: AssetError, { live }: Settings): string | undefined {
 
 const CONCURRENCY = 16
 
-/** A file as it was seen, with the digest of its text. */
 type Watched = FileObservation & { readonly text: string }
 
 /** Files of the option `live.watch` have one version together, which a restarted server makes again. */

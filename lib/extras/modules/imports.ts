@@ -21,7 +21,6 @@ export interface Imported {
   /** The absolute path of the script, without links. */
   readonly file: string
   readonly specifier: string
-  /** False for `import()`. */
   readonly isStatic: boolean
   readonly names: readonly string[]
   /** The absolute path that it leads to, as it is written; undefined for a package. */

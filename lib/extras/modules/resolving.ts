@@ -103,7 +103,6 @@ export class Resolved {
     return { name, file, directory, packageName }
   }
 
-  /** @throws AssetError for all that cannot be built */
   requireNoFailure(): void {
     if (this.failures.size > 0) throw allOf([...this.failures.values()].flat())
   }

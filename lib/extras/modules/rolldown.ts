@@ -23,7 +23,6 @@ export const hasRolldown = async (root: string) =>
     ifAssetError(() => false)
   )
 
-/** @throws AssetError for none, and for an old one */
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
   // The stack of each of its threads, in bytes: with the 2 MiB of others, 20,000 nested expressions end the process.
   process.env['RUST_MIN_STACK'] ??= String(64 * 1024 * 1024)

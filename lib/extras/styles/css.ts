@@ -2,7 +2,6 @@
 
 const NO_CODE = /\/\*[^]*?\*\/|"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/g
 
-/** Writes blanks for comments and strings. */
 export function blanked(css: string): string {
   return css.replace(NO_CODE, text => text.replace(/[^\n]/g, ' '))
 }

@@ -18,12 +18,10 @@ import { browsersOf, lackingIn } from './browsers.ts'
 import { hiddenColors, importRules, importsTwice, shownColors, withFallbacks } from './css.ts'
 import type { PrecompileStyleOptions } from './options.ts'
 
-/** @throws AssetError with the install command where it is not installed */
 async function loadEsbuild(purpose: string, root: string): Promise<typeof Esbuild> {
   return (await loadPeer(['esbuild'], purpose, root)) as typeof Esbuild
 }
 
-/** Resolves to the reason where it cannot be loaded. */
 export const esbuildOrReason = (purpose: string, root: string) =>
   loadEsbuild(purpose, root).catch(reasonOf)
 
@@ -148,7 +146,6 @@ function sourcePlace(root: string, text: TransformedText, line = 1, column = 0):
 const placeOf = (root: string, file: string, line?: number, column?: number) =>
   [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
 
-/** @throws AssetError when an app asks for it and esbuild is not installed */
 export async function minifier(
   { root, apps }: Project,
   { minify }: PrecompileStyleOptions,

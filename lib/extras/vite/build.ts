@@ -155,7 +155,6 @@ function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySour
   return { ...source, entry: () => ({ kind: 'possible', load }), file: () => undefined }
 }
 
-/** @throws AssetError for a manifest that is broken, or whose tags name a file that does not exist */
 function readAtStart(mount: MountOfBuild): Reading | undefined {
   const { manifest, dir } = mount
   const stats = statIfThere(manifest)

@@ -20,7 +20,6 @@ const MAX_LISTED = 10
 interface Mount {
   readonly settings: MountSettings
   readonly build: MountedBuild | undefined
-  /** A dev server stands in for the build while it runs. */
   dev?: DevServer
 }
 

@@ -7,7 +7,6 @@ import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 export interface KeptFile {
   /** The time when the last build that named it was replaced, in milliseconds since 1970. */
   readonly replaced: number
-  /** True if the file never changes at its URL. */
   readonly isHashed: boolean
   /** The digest of its bytes; undefined in a list of release 1.1 and earlier ones. */
   readonly digest?: string | undefined

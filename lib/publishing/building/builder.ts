@@ -30,7 +30,6 @@ interface BuilderOptions {
   readonly warn: (message: string) => void
   /** Selects the apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
   readonly only?: (app: AppSettings) => boolean
-  /** Keeps drafts until an input changes. */
   readonly index?: MtimeIndex
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
@@ -42,7 +41,6 @@ export interface BuildResult {
   readonly assets: Assets
   /** The specifiers by which inline scripts of views import assets, sorted. */
   readonly inViews: readonly string[]
-  /** In the order of paths. */
   readonly failures: readonly Failure[]
 }
 
@@ -91,7 +89,6 @@ export class Builder {
     return result
   }
 
-  /** Adds the files of packages to which texts refer. */
   async #addPackages(places: Listed[], drafts: Draft[], failures: Failure[]): Promise<void> {
     const [known, last] = [new Set(places.map(({ path }) => path)), new Set(this.#last?.drafts)]
     let fresh = drafts.filter(each => !last.has(each))

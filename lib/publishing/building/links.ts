@@ -70,7 +70,6 @@ function shiftOwnMap({ path, text, ownMap }: Draft, urls: Urls, assets: Map<stri
   assets.set(map.path, builtFrom(map, content, checksumsOfBytes(content, map.app.integrity)))
 }
 
-/** The suffix that makes the path of an asset that of its source map. */
 export const MAP = '.map'
 
 function builtFrom(

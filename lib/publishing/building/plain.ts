@@ -110,7 +110,6 @@ export class PlainNames {
     }
   }
 
-  /** Resolves to 'gone' when the source no longer exists. */
   async #publishFrom(asset: Sourced, generation: number) {
     const { path } = asset
     const startedAt = performance.now()

@@ -20,7 +20,6 @@ import { commitAll, SourceEdited, writeAsset } from './write-asset.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
-/** The number of builds of a source that is edited while it is published. */
 const MAX_ATTEMPTS = 3
 
 export class Rebuilt {

@@ -18,7 +18,6 @@ import { MAP } from './links.ts'
 import { publishedPath, type Assets, type Built } from './assets.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-/** Content up to this size is held in memory while it is written. */
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
 export interface WrittenAsset {
@@ -151,7 +150,6 @@ async function inMemory(settings: Settings, built: Built): Promise<Built> {
   return { ...built, content: bytes }
 }
 
-/** A source that was edited after its digest was taken. */
 export class SourceEdited extends AssetError {
   constructor({ root }: Settings, { source }: Built) {
     const file = pathFrom(root, source.file)

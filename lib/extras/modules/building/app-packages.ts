@@ -32,7 +32,6 @@ import * as builds from './build-process.ts'
 import { AskedFiles, namedFiles } from './package-files.ts'
 import { readPackages, type Listed } from './read.ts'
 
-/** @throws AssetError where Rolldown is needed and not there */
 export async function packagesOf(project: Project, isBuilt: boolean): Promise<MakeSourceList> {
   const { apps, root } = project
   if (apps.some(isNamed)) requireFolders(OPTION)
