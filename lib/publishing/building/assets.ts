@@ -54,32 +54,26 @@ export async function findLostImports(
   all: readonly Draft[],
   warn: Warn
 ): Promise<Failure[]> {
-  const keyOf = ({ name }: AppSettings, specifier: string) => `${name}\n${specifier}`
+  const keyOf = (app: AppSettings, specifier: string) => `${app.name}\n${specifier}`
   const own = all.filter(({ source }) => source.packageName === undefined)
   const imported = new Set(
     own.flatMap(({ app, text }) => text?.references.map(({ path }) => keyOf(app, path)) ?? [])
   )
-  const given = settings.apps
-    .filter(({ fingerprint, missing }) => fingerprint && missing !== 'ignore')
-    .flatMap(app => Array.from(app.imports, ([specifier, name]) => ({ app, specifier, name })))
-    .filter(({ name }) => !isAbsoluteUrl(name))
-  const found = await Promise.all(
-    given.map(async ({ app, name }) => {
-      const owner = ownerOf(settings, app, name)
-      return (await sources.of(owner.app).find(owner.name)) !== undefined
-    })
-  )
-  // The option may be set for all apps, of which one has the asset.
-  const done = new Set(given.filter((_, at) => found[at]).map(({ name }) => name))
+  const byName = new Map<string, { app: AppSettings; specifier: string }[]>()
+  for (const app of settings.apps.filter(each => each.fingerprint && each.missing !== 'ignore'))
+    for (const [specifier, name] of app.imports)
+      if (!isAbsoluteUrl(name)) byName.set(name, [...(byName.get(name) ?? []), { app, specifier }])
   const failures: Failure[] = []
-  for (const { app, specifier, name } of given) {
-    if (done.has(name) || imported.has(keyOf(app, specifier))) continue
-    done.add(name)
-    const told = given.filter(each => each.name === name)
-    const advice = await firstAnswer(told, each => adviseOn(sources, each.app, name))
+  for (const [name, given] of byName) {
+    const owners = given.map(({ app }) => ownerOf(settings, app, name))
+    // The option may be set for all apps, of which one has the asset.
+    const found = await firstAnswer(owners, each => sources.of(each.app).find(each.name))
+    const lost = given.find(({ app, specifier }) => !imported.has(keyOf(app, specifier)))
+    if (found || !lost) continue
+    const advice = await firstAnswer(given, each => adviseOn(sources, each.app, name))
     const reason = advice === undefined ? '' : `: ${advice}`
-    const message = `the option imports leads '${specifier}' to ${name}, which was not found${reason}`
-    if (app.missing === 'warn') warn(message)
+    const message = `the option imports leads '${lost.specifier}' to ${name}, which was not found${reason}`
+    if (lost.app.missing === 'warn') warn(message)
     else failures.push({ path: '', error: new AssetError('reference-missing', message) })
   }
   return failures
