@@ -20,14 +20,7 @@ import { pathFrom } from '../../runtime/files/paths.ts'
 
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
-export interface WrittenAsset {
-  /** The size of its smallest representation, in bytes. */
-  readonly smallest: number
-  /** True if a file of the asset is new or gets other bytes. */
-  readonly isNew: boolean
-  /** The replacements of plain files, in the order in which to commit them. */
-  readonly replacements: readonly Replacement[]
-}
+export type WrittenAsset = Awaited<ReturnType<typeof writeAsset>>
 
 /** By extension, the file itself first, then its copies; undefined: no file, and an existing one is removed. */
 type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
@@ -36,13 +29,15 @@ type Contents = readonly (readonly [extension: string, content: Content | undefi
  * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by their
  * bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  * @param assets all assets, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
+ * @returns the size of its smallest representation, and the replacements of plain files in the order to commit them;
+ * `isNew` if a file is new or gets other bytes
  */
 export async function writeAsset(
   settings: Settings,
   original: Built,
   assets?: Assets,
   writing: Pick<WriteChecks, 'unsaved'> = {}
-): Promise<WrittenAsset> {
+) {
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
   const copies = assets ? await copiesOf(file, built, assets) : []
