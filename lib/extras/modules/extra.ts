@@ -8,10 +8,8 @@ export const modules: Extra<Pipeline> = {
   name: 'modules',
   sources: {
     async make(project) {
-      const { apps, root } = project
-      if (!apps.some(isFree) && !apps.some(isNamed)) return undefined
-      const isBuilt = apps.some(isFree) && (await (await import('./rolldown.ts')).hasRolldown(root))
-      return (await import('./building/app-packages.ts')).packagesOf(project, isBuilt)
+      if (!project.apps.some(app => isFree(app) || isNamed(app))) return undefined
+      return (await import('./building/app-packages.ts')).packagesOf(project)
     },
     advise: async (app, specifier, { root }) =>
       (await import('./packages.ts')).adviceOn(app, specifier, root)

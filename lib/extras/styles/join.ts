@@ -37,7 +37,10 @@ export function makeBundler(
       }
       const named = await inParallel(apps, 1, app => pathsOf(mentions, app, sources))
       const joined = [...plan.values()].flatMap(paths => [...paths])
-      const loaded = loadedApart(nodes, plan, named.flat())
+      // What is loaded by more than the stylesheets into which it is joined stays.
+      const loaded = new Set(named.flat())
+      for (const { path, links = [] } of nodes.values())
+        for (const to of links) if (to !== undefined && !plan.get(path)?.has(to)) loaded.add(to)
       const gone = new Set(joined.filter(path => isOwn(nodes.get(path)) && !loaded.has(path)))
       const broken = new Set<string>()
       const plugin = sheetsFrom(nodes, plan, broken)
@@ -55,14 +58,6 @@ export function makeBundler(
     },
     report: () => ({ sheets })
   }
-}
-
-/** Returns the paths of what is loaded by more than the stylesheets into which it is joined. */
-function loadedApart(nodes: Nodes, plan: Plan, named: readonly string[]): ReadonlySet<string> {
-  const loaded = new Set(named)
-  for (const { path, links = [] } of nodes.values())
-    for (const to of links) if (to !== undefined && !plan.get(path)?.has(to)) loaded.add(to)
-  return loaded
 }
 
 const isOwn = (node?: Draft) =>

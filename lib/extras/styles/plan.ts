@@ -5,7 +5,7 @@ import { textType, type Draft } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
 import type { Nodes } from '../modules/joining/scripts.ts'
 import { modeOf } from '../modules/options.ts'
-import { importRules, importsTwice, type ImportRule } from './css.ts'
+import { importRules, importsTwice } from './css.ts'
 
 /** Maps the paths of stylesheets to those of the imports that are joined into them. */
 export type Plan = ReadonlyMap<string, ReadonlySet<string>>
@@ -38,6 +38,8 @@ export function planOf(nodes: Nodes): Plan {
   return new Map(all.filter(([, imports]) => imports.size > 0))
 }
 
+type Imports = NonNullable<ReturnType<typeof importsOf>>
+
 function join({ own, imports: all }: Imports, joinedIn: (node: Draft) => Joined): Joined {
   const last = all.findLastIndex(([to]) => !to || !joinedIn(to).isWhole)
   const sheets = new Map(own)
@@ -62,22 +64,17 @@ const ANONYMOUS = /^layer(?![\w(-])/i
 /** Stands for the statements `@layer a, b;` in front of imports: esbuild keeps one of those that are equal, too. */
 const LAYERS = '@layer'
 
-interface Imports {
-  /** The sheet itself, and its layers. */
-  readonly own: Sheets
-  /** In order; undefined stands for one that may not be joined. */
-  readonly imports: readonly (readonly [to: Draft | undefined, isConditional: boolean])[]
-}
-
-/** Returns the imports of a stylesheet; undefined for what is no stylesheet, or cannot be joined. */
-function importsOf(node: Draft, nodes: Nodes): Imports | undefined {
+/** The result is undefined for what is no stylesheet, or cannot be joined; an import is undefined that stays. */
+function importsOf(node: Draft, nodes: Nodes) {
   const { app, path, source, links = [], content, text, mayImport } = node
   if (textType(path) !== 'css' || modeOf(app) === false) return undefined
   if ('copyOf' in content || !isUtf8(content) || (!text && mayImport)) return undefined
   const { code = '', references = [] } = text ?? {}
   const rules = importRules(code)
-  const lead = leadOf(rules)
-  if (lead === undefined || importsTwice(rules)) return undefined
+  // A browser ignores an import behind anything else.
+  const [lead = '', ...between] = rules.map(({ before }) => before)
+  const areFirst = LEAD.test(lead) && between.every(each => /^[\s;]*$/.test(each))
+  if (!areFirst || importsTwice(rules)) return undefined
   const imports = rules.map(({ url, condition }) => {
     const at = references.findIndex(({ start, end }) => start <= url && url < end)
     const to = nodes.get(links[at] ?? '')
@@ -91,12 +88,6 @@ function importsOf(node: Draft, nodes: Nodes): Imports | undefined {
 }
 
 const LEAD = /^(?:\uFEFF?\s*@charset[^;{}]*;)?(?:\s*@layer[^;{}]*;)*\s*$/i
-
-/** Returns what is in front of the imports; undefined where anything else is, so that a browser ignores one of them. */
-function leadOf(rules: readonly ImportRule[]): string | undefined {
-  const [lead = '', ...between] = rules.map(({ before }) => before)
-  return LEAD.test(lead) && between.every(text => /^[\s;]*$/.test(text)) ? lead : undefined
-}
 
 /** By default those of a package are joined with each other alone, as modules are. */
 function mayJoin(app: AppSettings, from: string | undefined, to: Draft): boolean {

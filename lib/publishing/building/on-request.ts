@@ -19,7 +19,7 @@ import { Rebuilt } from './rebuilt.ts'
 
 /** @param forget receives the URL path of each file that is removed */
 export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn) {
-  const { env, extras } = settings
+  const { env, extras, apps, root } = settings
   const readerOf = await loadDetails(settings)
   if (env !== 'development') {
     // Otherwise the first request loads them that needs them.
@@ -27,7 +27,12 @@ export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn)
     await Promise.all([loadModuleLexer(), loadCompilers(), ...loading])
   }
   const sources = await loadSources(settings, warn)
-  if (env !== 'development' && env !== 'test') await loadPeers(settings, sources)
+  // A test loads the compilers of what it asks for.
+  if (env !== 'development' && env !== 'test') {
+    const compiling = apps.filter(({ compile }) => compile).map(sources.of)
+    const used = await Promise.all(compiling.map(each => each.compilers().catch(leftToRequests)))
+    await loadPeersOf(new Set(used.flatMap(each => each ?? [])), root)
+  }
   const rebuilt = new Rebuilt(settings, sources, warn, forget)
   const publishing = new Publishing(settings, sources, rebuilt, warn)
   if (env !== 'production') publishing.detailsOf = detailsInSources(readerOf)
@@ -119,13 +124,6 @@ function ofList(list: SourceList): PageDependency {
       return list.digest
     }
   }
-}
-
-/** A test loads the compilers of what it asks for. */
-async function loadPeers({ apps, root }: Project, sources: Sources): Promise<void> {
-  const compiling = apps.filter(({ compile }) => compile).map(sources.of)
-  const used = await Promise.all(compiling.map(each => each.compilers().catch(leftToRequests)))
-  await loadPeersOf(new Set(used.flatMap(each => each ?? [])), root)
 }
 
 /** Ignores what cannot be read: the requests for it report that. */

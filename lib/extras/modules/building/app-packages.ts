@@ -27,13 +27,14 @@ import { distinct, importedBy, mayImport, type Imported, type ScriptImports } fr
 import { isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
-import { loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
+import { hasRolldown, loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
 import * as builds from './build-process.ts'
 import { AskedFiles, namedFiles } from './package-files.ts'
 import { readPackages, type Listed } from './read.ts'
 
-export async function packagesOf(project: Project, isBuilt: boolean): Promise<MakeSourceList> {
+export async function packagesOf(project: Project): Promise<MakeSourceList> {
   const { apps, root } = project
+  const isBuilt = apps.some(isFree) && (await hasRolldown(root))
   if (apps.some(isNamed)) requireFolders(OPTION)
   if (apps.some(app => namedIn(app).length > 0)) await rolldownVersion(OPTION, root)
   return (app, own) => {

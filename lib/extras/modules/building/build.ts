@@ -91,10 +91,8 @@ function builtFrom(
   const told = (specifier: string, errors: readonly AssetError[]) => {
     const { importer = '' } = specifiers.get(specifier) ?? {}
     const { message } = allOf(errors)
-    const isSaid = message.includes(importer)
-    return isSaid
-      ? message
-      : `${importer} imports '${specifier}', which cannot be built: ${message}`
+    if (message.includes(importer)) return message
+    return `${importer} imports '${specifier}', which cannot be built: ${message}`
   }
   const made = [...entries.keys()].filter(each => !failures.has(each))
   // No other module imports a script of one that fails, or is not there.
