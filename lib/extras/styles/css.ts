@@ -50,21 +50,15 @@ export function withFallbacks(css: string): string {
   return result + css.slice(from)
 }
 
-export interface ImportRule {
-  /** The text between the rule before and this one, without comments. */
-  readonly before: string
-  /** The offset of the first character of the URL, without quotes. */
-  readonly url: number
-  readonly written: string
-  /** The layer, the conditions and the media, as they are written; empty for none. */
-  readonly condition: string
-}
-
 const COMMENT = /\/\*[^]*?\*\//g
 const RULE =
   /@import\s*(?:url\(\s*)?(?:(["'])(?<quoted>[^]*?)\1|(?<bare>[^\s"';)]+))\s*\)?(?<condition>[^;{}]*)/dgi
 
-export function importRules(css: string): ImportRule[] {
+/**
+ * Returns for each rule the text behind the one before, without comments, and its URL, with the offset without quotes. Its
+ * condition has the layer and the media as they are written.
+ */
+export function importRules(css: string) {
   const code = css.replace(COMMENT, comment => ' '.repeat(comment.length))
   let end = 0
   return Array.from(code.matchAll(RULE), ({ 0: rule, index, groups, indices }) => {
@@ -77,6 +71,6 @@ export function importRules(css: string): ImportRule[] {
 }
 
 /** Tells whether a stylesheet imports a URL twice: esbuild writes one of them behind a rule, where it is none. */
-export function importsTwice(rules: readonly ImportRule[]): boolean {
+export function importsTwice(rules: ReturnType<typeof importRules>): boolean {
   return new Set(rules.map(({ written }) => written)).size < rules.length
 }

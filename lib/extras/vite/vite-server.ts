@@ -11,20 +11,7 @@ export const PLUGIN = 'koa-fresh-assets'
 export const PREAMBLE = `virtual:${PLUGIN}/preamble`
 
 /** Pages need to know this of a dev server that runs. Our plugin sends it to koaAssets as JSON. */
-export interface RunningVite {
-  /** The origin has no trailing slash; it is empty for that of the page. */
-  readonly origin: string
-  /** The entries, relative to Vite's root; undefined where any name may be one. */
-  readonly inputs?: readonly string[] | undefined
-  /** When sources were last changed since the server started: `lastHMRTimestamp`. */
-  readonly changed?: readonly (readonly [name: string, at: number])[]
-  /** True if a page needs React's preamble, unless `entry` is told. */
-  readonly isReact?: boolean
-  /** True if the entries have it, and no other module does. */
-  readonly isPrepared?: boolean
-  readonly sockets?: readonly string[]
-  readonly root?: string
-}
+export type RunningVite = Partial<ReturnType<typeof describe>> & { readonly origin: string }
 
 /** Our plugin writes the origin, Vite's base and a token there: a server that is not gone responds with the token. */
 export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json')
@@ -33,15 +20,20 @@ export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json'
 export const STATUS = '@koa-fresh-assets'
 
 /** @param origin is undefined for a server that has the origin of each page */
-export function describe(server: ViteServer, origin?: string): RunningVite {
+export function describe(server: ViteServer, origin?: string) {
   const { config } = server
   const inputs = inputsOf(config)
   const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
   return {
+    /** It has no trailing slash, and is empty for that of the page. */
     origin: origin ?? '',
+    /** The entries, relative to Vite's root; undefined where any name may be one. */
     inputs: origin !== undefined || inputs.length > 0 ? inputs : undefined,
+    /** When sources were last changed since the server started: `lastHMRTimestamp`. */
     changed: changedIn(server),
+    /** True if a page needs React's preamble, unless `entry` is told. */
     isReact: isReact(config) && !hasPlugin,
+    /** True if the entries have it, and no other module does. */
     isPrepared: isReact(config) && hasPlugin,
     sockets: socketsOf(config, origin),
     root: config.root

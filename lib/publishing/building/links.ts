@@ -117,10 +117,7 @@ function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: st
 }
 
 /** It is undefined for an asset that is no script, or was not searched for imports. */
-function importsOf(
-  { app, path, text, links = [] }: Draft,
-  cycle: ReadonlySet<string>
-): Partial<Asset> | undefined {
+function importsOf({ app, path, text, links = [] }: Draft, cycle: ReadonlySet<string>) {
   if (textType(path) !== 'js' || !app.fingerprint) return undefined
   const { references = [], isOpen = false } = text ?? {}
   const of = (kind: Reference['kind']) => {

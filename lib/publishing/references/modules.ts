@@ -62,10 +62,7 @@ export async function loadModuleLexer() {
 const STATIC = -1
 const IMPORT_META = -2
 
-function importReference(
-  code: string,
-  { n: specifier, s, e, se, d, a }: ImportSpecifier
-): Reference | undefined {
+function importReference(code: string, { n: specifier, s, e, se, d, a }: ImportSpecifier) {
   if (specifier === undefined) return undefined
   // The lexer reports quotes as part of the specifier only for `import()`.
   const [start, end] = d === STATIC ? [s - 1, e + 1] : [s, e]

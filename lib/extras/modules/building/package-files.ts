@@ -20,7 +20,7 @@ import { FOLDER } from '../resolving.ts'
 export async function namedFiles(
   { packages: given, dir }: Pick<AppSettings, 'packages' | 'dir'>,
   packages: Packages
-): Promise<readonly SourceFile[]> {
+) {
   const found = new Array<SourceFile>()
   const problems = new Array<AssetError>()
   const records = given.filter(each => typeof each === 'object')

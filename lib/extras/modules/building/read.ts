@@ -17,7 +17,7 @@ export interface Listed extends Partial<Pick<Built, 'failed'>> {
 }
 
 /** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
-export async function readPackages({ rolldown, transform }: Rolldown, wanted: Needed) {
+export async function readPackages(loaded: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const { entries, workers } = resolved
   const modules = new Map<string, readonly string[]>()
@@ -34,7 +34,7 @@ export async function readPackages({ rolldown, transform }: Rolldown, wanted: Ne
     }
   }
   const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
-  const build = await rolldown({ ...inputOf(wanted), plugins })
+  const build = await loaded.rolldown({ ...inputOf(wanted), plugins })
   try {
     await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
     resolved.requireNoFailure()
@@ -46,7 +46,7 @@ export async function readPackages({ rolldown, transform }: Rolldown, wanted: Ne
   const reached = new Set([...entries.values(), ...workers])
   for (const id of reached)
     for (const to of modules.get(id) ?? []) if (modules.has(to)) reached.add(to)
-  return listRead([...reached].toSorted(), resolved, transform)
+  return listRead([...reached].toSorted(), resolved, loaded)
 }
 
 export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
@@ -55,11 +55,7 @@ export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
 }
 
 /** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
-function listRead(
-  modules: readonly string[],
-  resolved: Resolved,
-  transform: Rolldown['transform']
-): Listed {
+function listRead(modules: readonly string[], resolved: Resolved, loaded: Rolldown): Listed {
   const { entries, packages, targets } = resolved
   const names = new Map<string, string>()
   for (const [specifier, file] of entries)
@@ -72,7 +68,7 @@ function listRead(
     names.set(file, name)
     // Two versions may have one name, in a store outside of the project.
     taken.add(name)
-    const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, transform)]
+    const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, loaded)]
     return { ...resolved.sourceOf(name, file), specifiers, compiler }
   })
   const namesOf = (found: ReadonlyMap<string, string> = new Map()) =>
@@ -87,7 +83,7 @@ function listRead(
 }
 
 /** Makes JavaScript of what Rolldown takes for something else by the name of its file. */
-function compilerFor(file: string, transform: Rolldown['transform']): Compiler | undefined {
+function compilerFor(file: string, { transform }: Rolldown): Compiler | undefined {
   const [extension] = /\.(?:json|txt|[cm]?ts|[jt]sx)$/.exec(file) ?? []
   if (extension === undefined) return undefined
   const compile: Compiler['compile'] = async ({ code, path, sourceMap }) => {

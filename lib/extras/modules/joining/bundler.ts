@@ -15,15 +15,7 @@ import { modeOf } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { join, type Joining, type Made } from './join.ts'
 import { planOf } from './plan.ts'
-import {
-  apartIn,
-  cycleOf,
-  modulesIn,
-  scriptsOf,
-  type Nodes,
-  type Script,
-  type Scripts
-} from './scripts.ts'
+import { apartIn, cycleOf, modulesIn, scriptsOf, type Nodes, type Script } from './scripts.ts'
 
 export async function makeBundler(
   { apps, root }: Project,
@@ -78,10 +70,7 @@ export async function makeBundler(
 }
 
 /** Joins again with modules apart that turn out to be in another file than that of their name. */
-async function joinedIn(
-  joining: Omit<Joining, 'plan'>,
-  mentioned: readonly string[]
-): Promise<{ modules: Scripts; made: readonly Made[] } | undefined> {
+async function joinedIn(joining: Omit<Joining, 'plan'>, mentioned: readonly string[]) {
   const { root, app, nodes } = joining
   const scripts = await scriptsOf(app, nodes)
   const modules = modulesIn(scripts)
