@@ -126,14 +126,12 @@ export class Rebuilt {
     const duration = performance.now() - startedAt
     if (published.hasSubscribers) published.publish({ path, source: source.file, duration })
     const stats = await Promise.all(files.map(statOf))
-    const targets = files.flatMap((path, at) => {
-      const stamp = stats[at]
-      return stamp ? [{ path, stamp: stampOf(stamp) }] : []
-    })
-    // If one was removed at once, both are written again.
-    if (targets.length < files.length) targets.length = 0
+    const seen = stats.flatMap((each, at) =>
+      each ? { path: files[at] ?? '', stamp: stampOf(each) } : []
+    )
     const entry = this.index.peek(path)
-    if (entry) entry.targets = targets
+    // If one was removed at once, both are written again.
+    if (entry) entry.targets = seen.length < files.length ? [] : seen
   }
 }
 

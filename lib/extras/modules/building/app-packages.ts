@@ -212,8 +212,7 @@ async function wantedBy(
     const known = specifiers.get(specifier)
     const from = known?.from ?? (await installed.placeOf(splitSpecifier(specifier)[0], file))
     const all = new Set([...(known?.names ?? []), ...names])
-    const importer = known?.importer ?? by
-    specifiers.set(specifier, { importer, from, names: [...all].toSorted() })
+    specifiers.set(specifier, { importer: by, from, ...known, names: [...all].toSorted() })
   }
   for (const each of given) await add(each, OPTION, join(app.dir, 'index.js'), [])
   for (const { specifier, file, names, to } of imports) {
