@@ -11,15 +11,18 @@ import { isBare } from '../references/modules.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/source-map.ts'
 import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
+import { importOrder } from '../../runtime/views/modules.ts'
 import { byPath, type Assets, type Built } from './assets.ts'
 
 /** Returns the assets by path; each follows those that it refers to. @param base precedes every path that is written */
 export function finishAll(nodes: ReadonlyMap<string, Draft>, warn: Warn, base = ''): Assets {
   const assets = new Map<string, Built>()
-  const edges = ({ links = [] }: Draft) => links.flatMap(path => nodes.get(path ?? '') ?? [])
-  for (const group of groupsInOrder(nodes.values(), edges)) {
-    const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
-    const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
+  const linksOf = (path: string) =>
+    (nodes.get(path)?.links ?? []).flatMap(to => nodes.get(to ?? '')?.path ?? [])
+  for (const paths of groupsInOrder([...nodes.keys()], linksOf)) {
+    const isCycle = paths.length > 1 || paths.some(path => linksOf(path).includes(path))
+    const cycle = new Set(isCycle ? paths : [])
+    const group = paths.flatMap(path => nodes.get(path) ?? [])
     const hasStyles = group.some(({ path }) => textType(path) === 'css')
     const urlsOf = ({ links = [], text }: Draft, query = ''): Urls =>
       links.map((path, at) => {
@@ -135,39 +138,18 @@ function importsOf({ app, path, text, links = [] }: Draft, cycle: ReadonlySet<st
   return dynamicImports.length > 0 ? { ...known, dynamicImports } : known
 }
 
-/** Each group follows those that it refers to; nodes of one cycle share a group (Tarjan's algorithm). */
-function groupsInOrder<T>(nodes: Iterable<T>, edgesOf: (node: T) => readonly T[]): T[][] {
-  const groups: T[][] = []
-  // A group that is complete has the index Infinity, as no later node leads back to it.
-  const indexes = new Map<T, number>()
-  const open: T[] = []
-  // The stack is explicit, as a chain of references may be longer than the call stack.
-  const visits: { node: T; index: number; edges: Iterator<T>; lowest: number }[] = []
-  const enter = (node: T) => {
-    const index = indexes.size
-    indexes.set(node, index)
-    open.push(node)
-    visits.push({ node, index, edges: edgesOf(node).values(), lowest: index })
+/** Each group follows those that it refers to; paths of one cycle share a group (Kosaraju's algorithm). */
+function groupsInOrder(paths: readonly string[], linksOf: (path: string) => readonly string[]) {
+  const referrers = new Map(paths.map(path => [path, new Array<string>()]))
+  for (const path of paths) for (const to of linksOf(path)) referrers.get(to)?.push(path)
+  const left = new Set(paths)
+  const groups: string[][] = []
+  for (const path of [...importOrder(paths, linksOf)].toReversed()) {
+    if (!left.delete(path)) continue
+    const group = [path]
+    for (const each of group)
+      for (const from of referrers.get(each) ?? []) if (left.delete(from)) group.push(from)
+    groups.push(group)
   }
-  for (const first of nodes) {
-    if (!indexes.has(first)) enter(first)
-    for (let visit = visits.at(-1); visit; visit = visits.at(-1)) {
-      const next = visit.edges.next()
-      if (!next.done) {
-        const known = indexes.get(next.value)
-        if (known === undefined) enter(next.value)
-        else visit.lowest = Math.min(visit.lowest, known)
-        continue
-      }
-      visits.pop()
-      const { node, index, lowest } = visit
-      const above = visits.at(-1)
-      if (above) above.lowest = Math.min(above.lowest, lowest)
-      if (lowest !== index) continue
-      const group = open.splice(open.lastIndexOf(node))
-      for (const member of group) indexes.set(member, Infinity)
-      groups.push(group)
-    }
-  }
-  return groups
+  return groups.toReversed()
 }
