@@ -150,19 +150,12 @@ export interface Position {
   readonly column: number
 }
 
-/** Walks the text once, so `offsets` must ascend. */
+/** The `offsets` must ascend. */
 export function positionsOf(text: string, offsets: readonly number[]): Position[] {
-  let [line, lineStart, lineEnd] = [0, 0, endOfLine(text, 0)]
+  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
+  let line = 0
   return offsets.map(offset => {
-    while (lineEnd < offset) {
-      ;[line, lineStart] = [line + 1, lineEnd + 1]
-      lineEnd = endOfLine(text, lineStart)
-    }
-    return { line, column: offset - lineStart }
+    while ((starts[line + 1] ?? Infinity) <= offset) line++
+    return { line, column: offset - (starts[line] ?? 0) }
   })
-}
-
-function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\n', from)
-  return end === -1 ? text.length : end
 }
