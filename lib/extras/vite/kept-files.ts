@@ -38,8 +38,7 @@ function filesOf(build: unknown): [string, KeptFile][] {
   const replaced = typeof at === 'string' ? Date.parse(at) : NaN
   if (Number.isNaN(replaced)) throw new TypeError(`${JSON.stringify(at)} is not a time`)
   const entries = (files: unknown = [], isHashed: boolean) => {
-    const isBelow = (file: unknown) => isText(file) && isCanonicalBelow(file)
-    if (!Array.isArray(files) || !files.every(isBelow))
+    if (!Array.isArray(files) || !files.every(each => isText(each) && isCanonicalBelow(each)))
       throw new TypeError('it names something that is not a file below the directory')
     return files.map((file: string): [string, KeptFile] => {
       const digest = isRecord(digests) ? digests[file] : undefined

@@ -2,7 +2,7 @@
 import type { Warn } from '../../runtime/errors.ts'
 import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
-import type { AppSource, PageDependency, Project, SourceList } from '../../runtime/app/extra.ts'
+import type { AppSource, PageDependency, Project } from '../../runtime/app/extra.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
 import { errorCode, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
@@ -59,7 +59,14 @@ export class Publishing implements OnRequest {
     const listed = apps.flatMap(app => this.#listed(app) ?? [])
     this.dependencies = [
       ...(apps.some(app => app.compile && app.fingerprint) ? [rebuilt] : []),
-      ...listed.flatMap(({ lists }) => lists).map(ofList),
+      ...listed
+        .flatMap(({ lists }) => lists)
+        .map(list => ({
+          refresh: () => list.verify(),
+          get version() {
+            return list.digest
+          }
+        })),
       // Plain names need the sources: tails, names that a mount may have too, and the sizes of images.
       ...listed.map(each => ({ refresh: () => each.refresh() }))
     ]
@@ -115,15 +122,6 @@ export async function sourcedNameIn(all: Sources, app: AppSettings, name: string
   if (await sources.find(name)) return name
   const plain = splitFingerprint(name)?.name
   return plain !== undefined && (await sources.find(plain)) ? plain : undefined
-}
-
-function ofList(list: SourceList): PageDependency {
-  return {
-    refresh: () => list.verify(),
-    get version() {
-      return list.digest
-    }
-  }
 }
 
 /** Ignores what cannot be read: the requests for it report that. */

@@ -144,14 +144,10 @@ export function writtenReference({ suffix, kind }: Reference, url: string): stri
   return needsQuotes ? `"${whole.replace(/["\\\n\r]/g, encodeURIComponent)}"` : whole
 }
 
-/** A place in a text: line and column count from 0. */
-export interface Position {
-  readonly line: number
-  readonly column: number
-}
+export type Position = ReturnType<typeof positionsOf>[number]
 
-/** The `offsets` must ascend. */
-export function positionsOf(text: string, offsets: readonly number[]): Position[] {
+/** Lines and columns count from 0. The `offsets` must ascend. */
+export function positionsOf(text: string, offsets: readonly number[]) {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
   let line = 0
   return offsets.map(offset => {
