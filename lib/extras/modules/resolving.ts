@@ -153,7 +153,6 @@ export async function findIn(build: PluginContext, root: string, ...[name, from,
 
 export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): Plugin {
   const { entries, targets, files, lost, packages, root } = resolved
-  const isMapped = new Set(mapped)
   return {
     name: 'packages',
     transform: refuseDeep,
@@ -174,7 +173,7 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
     async resolveId(specifier, importer, { kind }) {
       if (importer === undefined || importer.startsWith('\0') || specifier.startsWith('\0'))
         return null
-      if (isMapped.has(specifier) || ELSEWHERE.test(specifier))
+      if (mapped.includes(specifier) || ELSEWHERE.test(specifier))
         return { id: specifier, external: 'absolute' }
       const found = await findIn(this, root, specifier, importer, kind)
       const isFile = found && !found.external && isAbsolute(found.id)
