@@ -10,7 +10,7 @@ import { detailsIn } from '../../runtime/app/details.ts'
 import { Renderer } from '../rendering/renderer.ts'
 import { loadModuleLexer } from '../references/modules.ts'
 import type { Project } from '../../runtime/app/extra.ts'
-import type { Bundler, Mention, Transform } from '../../runtime/app/transform.ts'
+import type { Bundler, Transform } from '../../runtime/app/transform.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import type { Failure, Listed, Sourced } from '../sources/snapshot.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -54,7 +54,10 @@ export class Builder {
   readonly #sources: Sources
   readonly #renderer: Renderer
   readonly #options: BuilderOptions
-  readonly #mentions: () => Promise<readonly Mention[]>
+  readonly #mentions = once(async () => {
+    const found = this.#settings.extras.map(async each => each.views?.mentions(this.#settings))
+    return (await Promise.all(found)).flatMap(each => each ?? [])
+  })
   #held = 0
   #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
 
@@ -63,10 +66,6 @@ export class Builder {
     this.#sources = sources
     this.#renderer = new Renderer(settings, sources)
     this.#options = options
-    this.#mentions = once(async () => {
-      const found = settings.extras.map(async each => each.views?.mentions(settings))
-      return (await Promise.all(found)).flatMap(each => each ?? [])
-    })
   }
 
   /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
