@@ -1,9 +1,8 @@
 // Sends and writes deltas from earlier versions of files, for browsers that have one of these (RFC 9842).
 import type { Extra } from '../../runtime/app/extra.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { senderOf } from './serve-deltas.ts'
 
-export const deltas: Extra<Pipeline> = {
+export const deltas: Extra = {
   name: 'deltas',
   deltas: {
     // This is imported when a server starts: a request loads no module.

@@ -1,8 +1,7 @@
 // Checks what is published, compresses builds, and keeps the files of earlier ones for open pages.
 import type { Extra } from '../../runtime/app/extra.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
-export const releases: Extra<Pipeline> = {
+export const releases: Extra = {
   name: 'releases',
   standsOn: ['deltas', 'telling', 'vite'],
   commandLine: async () => {

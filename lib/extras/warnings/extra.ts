@@ -1,12 +1,11 @@
 // Warns of doubtful settings when a server starts, and once, in development, of what other middleware does to files.
 import type { Context } from 'koa'
 import type { Extra } from '../../runtime/app/extra.ts'
-import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { requestLine } from '../../runtime/diagnostics.ts'
 import { warnOnce } from '../../runtime/errors.ts'
 import { noticesAtStart } from './notices.ts'
 
-export const warnings: Extra<Pipeline> = {
+export const warnings: Extra = {
   name: 'warnings',
   run: project => ({
     notices: noticesAtStart(project, project.options),
