@@ -13,8 +13,7 @@ import type { Listed, Source } from '../sources/snapshot.ts'
 import { textType, type Draft } from './draft.ts'
 import { isInside, pathFrom, withDot } from '../../runtime/files/paths.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
-import type { AppSettings } from '../../runtime/settings/apps.ts'
-import type { Settings } from '../../runtime/settings/settings.ts'
+import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 
 /** The number of references of a compiled text that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100

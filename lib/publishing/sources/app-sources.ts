@@ -8,8 +8,7 @@ import { compilersFor } from '../compilers/built-in.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { Compiler } from '../../runtime/settings/options.ts'
 import type { MakeSourceList, Project, SourceList } from '../../runtime/app/extra.ts'
-import { ownerOf, type SourceDirectory } from '../../runtime/settings/apps.ts'
-import type { AppSettings } from '../../runtime/settings/settings.ts'
+import { ownerOf, type AppSettings, type SourceDirectory } from '../../runtime/settings/apps.ts'
 import { tailsOf } from '../../runtime/urls/spelling.ts'
 import {
   chosenIn,

@@ -6,7 +6,7 @@ import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
 import type { Sender, ServedFile } from '../serving/file.ts'
 import type { Wanted } from '../serving/request.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
-import type { Details } from '../urls/manifest.ts'
+import type { AssetsByPath, Details } from '../urls/manifest.ts'
 import type { Bundler, Mention, Transform } from './transform.ts'
 import type { Helpers, MountAssets } from '../views/asset-url.ts'
 
@@ -61,11 +61,7 @@ export interface Deltas {
   /** Finds those of files that are sent. It is made at start; undefined if none is wanted. */
   sender(settings: Settings): Sender | undefined
   /** Writes those of precompiled files beside them. @param before the paths that pages name now, by plain URL path */
-  writer(
-    settings: Settings,
-    before: ReadonlyMap<string, { readonly target: string }>,
-    unsaved: NewNames
-  ): Promise<DeltaWriter>
+  writer(settings: Settings, before: AssetsByPath, unsaved: NewNames): Promise<DeltaWriter>
 }
 
 export interface NewNames {
