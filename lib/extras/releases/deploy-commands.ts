@@ -3,7 +3,7 @@ import { AGE, clean as prune, cleanKept, KEEP, type CleanReport } from './clean.
 import { verifyCopies, type CheckedCopies } from './copies.ts'
 import { verify as compare } from './verify.ts'
 import { secondsOf } from '../../runtime/check-options.ts'
-import { inParallel } from '../../runtime/concurrency.ts'
+import { firstAnswer } from '../../runtime/concurrency.ts'
 import {
   directoryAt,
   OK,
@@ -50,16 +50,13 @@ async function verifyPublic(output: Output, project: Project): Promise<number> {
   const totals = assets > 0 || !mounts ? [count(assets, 'asset')] : []
   if (mounts)
     totals.push(`${count(mounts.files, 'file')} of builds`, `${copiesText(mounts)} in mounts`)
-  const checked = await inParallel(project.extras, 1, async extra => extra.views?.check(project))
-  const checks = checked.filter(check => check !== undefined)
-  for (const doubt of checks.flatMap(({ doubts }) => doubts)) output.warn(doubt)
-  const problems = [report, ...checks].flatMap(each => each.problems)
-  const all: typeof report = Object.assign(
-    { ...report, problems },
-    ...checks.map(each => each.report)
-  )
-  const help = report.problems.length > 0 ? undefined : checks[0]?.help
-  return printProblems(output, all, [...totals, ...checks.map(({ total }) => total)], { help })
+  const views = await firstAnswer(project.extras, extra => extra.views?.check(project))
+  if (!views) return printProblems(output, report, totals)
+  for (const doubt of views.doubts) output.warn(doubt)
+  const problems = [...report.problems, ...views.problems]
+  const help = report.problems.length > 0 ? undefined : views.help
+  const all = { ...report, problems, ...views.report }
+  return printProblems(output, all, [...totals, views.total], { help })
 }
 
 function copiesText({ copies, unread }: Omit<CheckedCopies, 'problems'>): string {
