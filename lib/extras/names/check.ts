@@ -151,10 +151,8 @@ async function inSources(project: Project, sources: Sources): Promise<OwnNames[]
     names: (all[at] ?? []).map(({ source }) => source.name),
     find(given) {
       const owner = ownerOf(project, app, given)
-      const own = sources.of(owner.app)
-      if (!own.has(owner.name)) return undefined
-      const { source } = own.chosen(owner.name)
-      return { isInlined: source !== undefined && isInlined({ app: owner.app, source }) }
+      const { source } = sources.of(owner.app).chosen(owner.name)
+      return source && { isInlined: isInlined({ app: owner.app, source }) }
     }
   }))
 }
