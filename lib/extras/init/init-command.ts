@@ -80,10 +80,12 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
     ...(tailwind && { 'views/.gitkeep': '' }),
     [config.name]: contentOf(config, tailwind)
   }
+  // It would restart the server for each file that a page makes it publish.
+  const forNodemon = nodemonIgnoring(root)
   const planned = [
     ...Object.entries(files).map(([path, content]) => creating(root, path, content)),
     ...Object.entries(LINES).map(([path, lines]) => adding(root, path, lines)),
-    ...ignoring(root)
+    ...(forNodemon ? [{ ...forNodemon, action: 'add', isWhole: true } as const] : [])
   ].map((step): FileStep => {
     const isLeft = step.action !== 'keep' && leadsOut(root, step.path)
     return isLeft ? { ...step, action: 'skip' } : step
@@ -127,12 +129,6 @@ function adding(root: string, path: string, wanted: Readonly<Record<string, RegE
   if (lines.length === 0) return { path, action: 'keep' }
   const content = `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`
   return { path, action: text === undefined ? 'create' : 'add', lines, content }
-}
-
-/** nodemon would restart the server for each file that a page makes it publish. */
-function ignoring(root: string): FileStep[] {
-  const { path, lines, content } = nodemonIgnoring(root) ?? { path: '', lines: [], content: '' }
-  return lines.length > 0 ? [{ path, action: 'add', lines, content, isWhole: true }] : []
 }
 
 type Apps = KoaAssetsOptions['apps']

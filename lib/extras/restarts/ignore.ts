@@ -34,13 +34,14 @@ export function nodemonConfig(root: string) {
   return { path, isOwn, all, config: isRecord(config) ? config : {} }
 }
 
-/** Returns the file in which nodemon finds what it ignores, with what it lacks; undefined where nodemon is not used. */
+/** Returns the file in which nodemon finds what it ignores, with what it lacks; undefined where it lacks nothing or is not used. */
 export function nodemonIgnoring(root: string) {
   const { path, isOwn, all, config } = nodemonConfig(root)
   if (!isOwn && !dependenciesOf(root).includes('nodemon')) return undefined
   const { ignore = [], ...rest } = config
   const list = [ignore].flat().map(String)
   const lines = IGNORED.filter(each => !list.some(known => known.startsWith(each)))
+  if (lines.length === 0) return undefined
   const next = { ...rest, ignore: [...list, ...lines.map(each => `${each}/`)] }
   const indent = /^\{\r?\n([\t ]+)/.exec(readIfThere(join(root, path))?.toString() ?? '')?.[1] ?? 2
   const content = JSON.stringify(isOwn ? next : { ...all, nodemonConfig: next }, null, indent)
