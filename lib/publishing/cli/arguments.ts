@@ -23,11 +23,10 @@ export async function allCommands(): Promise<readonly Command[]> {
 function withAddition(command: Command, added: Addition): Command {
   return {
     ...command,
-    ...(added.argument !== undefined && { argument: added.argument }),
     about: `${command.about}\n\n${added.about}`,
     options: { ...command.options, ...added.options },
     examples: [...command.examples, ...(added.examples ?? [])],
-    run: call => added.run?.(call, command) ?? command.run(call)
+    run: call => added.run?.(call) ?? command.run(call)
   }
 }
 

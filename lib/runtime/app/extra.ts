@@ -250,12 +250,12 @@ export interface Command {
 }
 
 /** An option, or a way to run, that an extra adds to a command. */
-export interface Addition extends Pick<Command, 'about' | 'argument'> {
+export interface Addition extends Pick<Command, 'about'> {
   readonly options?: OptionSpecs
   readonly examples?: Command['examples']
   readonly to: string
   /** Runs in place of the command, for a line that asks for it; undefined for any other. */
-  readonly run?: (call: Call, command: Command) => Promise<number> | undefined
+  readonly run?: (call: Call) => Promise<number> | undefined
 }
 
 export interface DeltaWriter {
