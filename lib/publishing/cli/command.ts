@@ -19,12 +19,9 @@ export function directoryAt({ root = '.' }: Values, directory: string): string {
   return resolve(root, directory)
 }
 
-export function makeOutput(
-  { json: isJson = false, quiet: isQuiet = false }: Pick<Values, 'json' | 'quiet'>,
-  { stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'> = process
-): Output {
-  const print = (text: string) => void stdout.write(`${printableLines(text)}\n`)
-  const say = (text: string) => void stderr.write(`${printableLines(text)}\n`)
+export function makeOutput({ json: isJson = false, quiet: isQuiet = false }: Values): Output {
+  const print = (text: string) => void process.stdout.write(`${printableLines(text)}\n`)
+  const say = (text: string) => void process.stderr.write(`${printableLines(text)}\n`)
   return {
     isJson,
     result(value, text) {
