@@ -1,13 +1,13 @@
 // Gives advice about a name that has no source, and warns in development about one in a page.
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { Project } from '../../runtime/app/extra.ts'
 import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { reasonOf } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
-import { assetPath, ofApp } from '../../runtime/settings/apps.ts'
+import { assetPath, ofApp, type AppSettings } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
-import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from './sources.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
@@ -46,7 +46,7 @@ const MAX_REMEMBERED = 200
 
 /** Looks up names later, each once until a file is added or removed: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
-  settings: Settings,
+  settings: Project,
   sources: Sources,
   warn: (message: string) => void
 ): OnRequest['checkName'] {
@@ -78,7 +78,8 @@ export function makeNameCheck(
       : undefined
   }
   const adviseOnFolder = async (directories: readonly string[]) => {
-    const found = settings.findsApps && (await Promise.all(directories.map(statOf)))
+    const found =
+      settings.options.apps === undefined && (await Promise.all(directories.map(statOf)))
     if (!found || found.some(Boolean)) return undefined
     return 'if it is in the folder assets, restart this process, which looked for that folder at its start'
   }

@@ -46,8 +46,6 @@ export function settle(
   return Object.freeze({
     ...project,
     ...apps,
-    /** True if the apps are those that were on disk at start. */
-    findsApps: options.apps === undefined,
     /** The longest URL path first. */
     mounts: settleMounts({ ...project, ...apps }, options.mounts),
     headers: headersByPath(options.headers),
