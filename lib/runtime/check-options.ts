@@ -251,14 +251,12 @@ export function nearest(word: string, candidates: Iterable<string>, most = 6): s
 
 const folded = (name: string) => name.normalize('NFC').toLowerCase()
 
-/** Counts the edits between two names; two swapped letters are one edit. */
+const sorted = (name: string) => Array.from(name).toSorted().join('')
+
+/** Counts the edits between two names; letters that changed places are one edit. */
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b)
-  if (edits !== 2 || a.length !== b.length) return edits
-  let at = 0
-  while (a[at] === b[at]) at++
-  const swapped = `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}`
-  return swapped === b ? 1 : edits
+  return edits === 2 && sorted(a) === sorted(b) ? 1 : edits
 }
 
 /** Prefers a path that differs only in its leading folders, with the longest common tail, to one spelled similarly. */
