@@ -45,21 +45,14 @@ function unusable(message: string): AssetError {
 export async function requestableFiles(top: string): Promise<readonly string[]> {
   // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
   const isWanted = (path: string) => Array.isArray(canonicalSegments(`/${encodePath(path)}`))
-  const files = await filesBelow(top, isWanted, folder => {
+  const pathOf = (file: string) => pathFrom(top, file)
+  const isEntered = (folder: string) => isWanted(pathOf(folder))
+  const entries = await entriesBelow(top, isEntered, folder => {
     throw unusable(`${folder} was removed while ${top} was read: run it again when nothing changes`)
   })
-  return files.toSorted()
-}
-
-async function filesBelow(
-  top: string,
-  isWanted = (_path: string) => true,
-  whenGone?: (folder: string) => void
-): Promise<string[]> {
-  const pathOf = (file: string) => pathFrom(top, file)
-  const entries = await entriesBelow(top, folder => isWanted(pathOf(folder)), whenGone)
   const files = entries.filter(entry => entry.isFile())
-  return files.map(({ parentPath, name }) => pathOf(join(parentPath, name))).filter(isWanted)
+  const paths = files.map(({ parentPath, name }) => pathOf(join(parentPath, name)))
+  return paths.filter(isWanted).toSorted()
 }
 
 /** A fingerprinted file, or a delta beside one. */
@@ -74,7 +67,7 @@ export interface PublishedFile {
 }
 
 export async function listPublished(settings: Settings) {
-  const files = await filesBelow(publicFile(settings, settings.prefix))
+  const files = await requestableFiles(publicFile(settings, settings.prefix))
   const named = (split: (path: string) => Fingerprinted | undefined) => {
     const found = files.flatMap((name): PublishedFile[] => {
       const path = `${settings.prefix}/${name}`
