@@ -45,15 +45,10 @@ export function candidatesFor(paths: readonly string[], isFolder = false): strin
 
 export const firstCandidate = (paths: readonly string[]) => firstFile(candidatesFor(paths))
 
-export interface Leads {
-  /** The absolute paths of the files with settings that were looked for, there or not. */
-  readonly files: ReadonlySet<string>
-  /** @returns undefined for a specifier that no setting mentions, or that may be a package */
-  readonly find: (specifier: string) => Promise<Lead | undefined>
-}
+export type Leads = ReturnType<typeof leadsFor>
 
 /** Reads `paths` of tsconfig.json, then `imports` of package.json, of which `environment` is a condition. */
-export function leadsFor(source: string, root: string, environment: string): Leads {
+export function leadsFor(source: string, root: string, environment: string) {
   const files = new Set<string>()
   const tsconfig = once(async () => {
     const found = await tsconfigFor(source, root)
@@ -71,8 +66,10 @@ export function leadsFor(source: string, root: string, environment: string): Lea
   const nearest = once(() => firstAnswer(folders, folder => jsonIn(folder, files)))
   const conditions = new Set(['import', 'browser', 'module', 'default', environment])
   return {
-    files,
-    async find(specifier) {
+    /** The absolute paths of the files with settings that were looked for, there or not. */
+    files: files as ReadonlySet<string>,
+    /** @returns undefined for a specifier that no setting mentions, or that may be a package */
+    async find(specifier: string): Promise<Lead | undefined> {
       const { pathsFor } = await tsconfig().catch(unlessNeeded(specifier))
       const { paths, by } = pathsFor?.(specifier) ?? { paths: [], by: '' }
       // Files of packages are found as the package is.

@@ -31,12 +31,6 @@ interface Referenced extends Sourced {
 /** `elsewhere`: the reference leads to none of our assets, and is no error. Undefined: nothing was found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
-interface Resolved {
-  readonly errors: readonly AssetError[]
-  readonly warnings: readonly string[]
-  readonly found: readonly (Referenced | undefined)[]
-}
-
 /** Tells whether files of packages are added for a reference, which nothing else publishes. */
 const asks = ({ packageName, asItIs }: Source, { kind }: Reference) =>
   /^(?:url|string)$/.test(kind) ||
@@ -111,7 +105,7 @@ export class Renderer {
   }
 
   /** A reference that is not found, mapped or parsed is an error or a warning, by the option `missing`. */
-  async resolveAll(drafted: Draft): Promise<Resolved> {
+  async resolveAll(drafted: Draft) {
     const { app, text } = drafted
     const errors: AssetError[] = []
     const warnings = [...(drafted.warnings ?? [])]
@@ -159,7 +153,7 @@ export class Renderer {
     return inParallel(text.references, 16, each => this.resolve(drafted, text, each).catch(failed))
   }
 
-  plain(drafted: Draft, found: Resolved['found']): Content {
+  plain(drafted: Draft, found: readonly (Referenced | undefined)[]): Content {
     const { base } = this.#settings
     const urls = found.map(to => (to && !to.isDirect ? base + encodePath(to.path) : undefined))
     return finish(drafted, urls)

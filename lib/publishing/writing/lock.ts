@@ -31,12 +31,7 @@ const LOOK_AGAIN_MS = 200
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 const OWNER = `process ${process.pid} on ${hostname()}`
 
-export interface Lock {
-  /** @throws AssetError when another process took the lock over while this one was paused */
-  check(): Promise<void>
-  /** Removes the lock, unless another process has taken it over. */
-  release(): Promise<void>
-}
+export type Lock = ReturnType<typeof hold>
 
 /** Waits while it cannot tell whether an owner is still running. @throws AssetError while another one holds the lock */
 export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
@@ -95,18 +90,19 @@ async function createdAt(file: string): Promise<FileHandle | undefined> {
   }
 }
 
-function hold(file: string, handle: FileHandle, own: Stamp): Lock {
+function hold(file: string, handle: FileHandle, own: Stamp) {
   let cause: unknown
   // Through the handle, so it never touches a lock that another process has put in its place.
   const renew = () => void beat(handle).catch((error: unknown) => (cause = error))
   const heartbeat = setInterval(renew, HEARTBEAT_MS).unref()
   return {
-    async check() {
+    async check(): Promise<void> {
       if (await isSameFileAt(file, own)) return
       const message = `another precompile took over ${dirname(file)} while this one was paused: run it again`
       throw new AssetError('precompile-busy', message, { cause })
     },
-    async release() {
+    /** Removes the lock, unless another process has taken it over. */
+    async release(): Promise<void> {
       clearInterval(heartbeat)
       try {
         await removeOwn(file, own)
