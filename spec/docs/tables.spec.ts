@@ -219,7 +219,7 @@ test('every command and each of its options are in the tables, and no other', t 
     Object.entries(specs).map(([name, { value, short }]) =>
       [value ? `--${name} ${value}` : `--${name}`, ...(short ? [`-${short}`] : [])].join(', ')
     )
-  for (const { name, options } of [{ name: 'all', options: SHARED_OPTIONS }, ...COMMANDS]) {
+  for (const { name, options = {} } of [{ name: 'all', options: SHARED_OPTIONS }, ...COMMANDS]) {
     const ofCommand = described.filter(([, of = '']) => of === name || codes(of).includes(name))
     const named = ofCommand.map(([option]) => codes(option).join(', '))
     t.deepEqual(sorted(named), sorted(spelled(options)), name)

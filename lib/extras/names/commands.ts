@@ -19,7 +19,6 @@ file must be among those that tsconfig.json includes.
 
 The names are those of production, whatever the environment is. In development a
 server keeps the file current, if it exists.`,
-    options: {},
     examples: [['koa-fresh-assets types', 'Before tsc, which then fails for a mistyped name:']],
     async run({ output, loadProject }) {
       const named = await namedInProduction(await loadProject('deployment'), output.warn)

@@ -29,7 +29,6 @@ and that what 'keep' copied is intact.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
-  options: {},
   examples: [
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
     ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:']

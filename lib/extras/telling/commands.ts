@@ -22,7 +22,6 @@ which app it belongs to, which directories are searched and what they contain,
 what view helpers emit, and which file is sent with which headers. The environment
 is by default development. Nothing is written. The exit status is 1 when the
 response is not a file.`,
-  options: {},
   examples: [
     ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
     ['koa-fresh-assets explain app.css --env production', 'And in production?']

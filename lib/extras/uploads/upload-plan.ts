@@ -32,7 +32,6 @@ files are missing or cannot be read.
 
 With --json, each file has its SHA-256, and the list the name of the release, which
 changes with any file. Uploaded last, that JSON says which files the release needs.`,
-  options: {},
   examples: [
     ['koa-fresh-assets upload-plan', 'Which keys?'],
     ['koa-fresh-assets upload-plan --json', 'For a script that uploads:']

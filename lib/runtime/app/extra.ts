@@ -243,7 +243,7 @@ export interface Command {
   readonly about: string
   /** The placeholders for its arguments: `<url or name>`, or `[dir]` if optional; undefined if it takes none. */
   readonly argument?: string
-  readonly options: OptionSpecs
+  readonly options?: OptionSpecs
   readonly examples: readonly (readonly [line: string, description: string])[]
   /** Runs the command, and resolves to its exit status. */
   readonly run: (call: Call) => Promise<number>
