@@ -8,7 +8,7 @@ import { noticesAtStart } from './notices.ts'
 export const warnings: Extra = {
   name: 'warnings',
   run: project => ({
-    notices: noticesAtStart(project, project.options),
+    notices: noticesAtStart(project),
     watch: project.env === 'development' ? watchNeighbours() : undefined
   })
 }

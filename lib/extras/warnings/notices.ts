@@ -1,38 +1,32 @@
 // Finds settings under which nothing is served: possibly intended, more often a mistake.
 import { join } from 'node:path'
 import { inspect } from 'node:util'
+import type { Project } from '../../runtime/app/extra.ts'
 import { isDirectory, readDirectory, statIfThere } from '../../runtime/files/at-start.ts'
 import { entriesGiven } from '../../runtime/check-options.ts'
 import { hasSources } from '../../runtime/settings/apps.ts'
 import { ENVIRONMENTS } from '../../runtime/settings/table.ts'
-import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
-import type { Settings } from '../../runtime/settings/settings.ts'
 import { assetSources } from '../../runtime/settings/third-party.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-export function noticesAtStart(
-  settings: Settings,
-  options: KoaAssetsOptions = {},
-  processEnv = process.env
-): string[] {
+export function noticesAtStart(project: Project, processEnv = process.env): string[] {
   return [
-    noApp(settings, options),
-    neitherMode(settings, options),
-    notServing(settings, options, processEnv.SERVE_STATIC_ASSETS),
-    ...missingInMounts(settings)
+    noApp(project),
+    neitherMode(project),
+    notServing(project, processEnv.SERVE_STATIC_ASSETS),
+    ...missingInMounts(project)
   ].filter(message => message !== undefined)
 }
 
-function noApp(settings: Settings, { apps }: KoaAssetsOptions): string | undefined {
-  const { root, publicDir, serve, mounts } = settings
-  const isNeeded = settings.apps.some(app => app.compile) && !settings.apps.some(hasSources)
-  if (apps || !isNeeded || assetSources.list().length > 0) return undefined
+function noApp({ root, publicDir, serve, mounts, apps, options }: Project): string | undefined {
+  const isNeeded = apps.some(app => app.compile) && !apps.some(hasSources)
+  if (options.apps || !isNeeded || assetSources.list().length > 0) return undefined
   // Serving files that need no source is a valid use.
   if (mounts.length > 0 || (serve && readDirectory(publicDir).length > 0)) return undefined
   return `no app was found: ${root} contains neither apps/<name>/assets nor assets. Create apps/web/assets, or set the option root or apps`
 }
 
-function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string | undefined {
+function neitherMode({ env, apps, options }: Project): string | undefined {
   const idle = apps.filter(app => !app.compile && !app.fingerprint)
   const layers = [options, ...entriesGiven(options.apps || {}).map(([, app]) => app)]
   const isNamed = layers.some(layer => Object.hasOwn(layer.configure ?? {}, env))
@@ -48,8 +42,7 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
 const NO = /^(?:false|0|no|off)$/i
 
 /** In development a variable with another value is worth a warning, too; elsewhere precompile publishes the sources. */
-function notServing(settings: Settings, options: KoaAssetsOptions, given?: string) {
-  const { env, serve, apps, mounts } = settings
+function notServing({ env, serve, apps, mounts, options }: Project, given?: string) {
   const isDevelopment = env === 'development'
   const isMeant = given && !isDevelopment && NO.test(given)
   if (serve || options.serve === false || isMeant) return undefined
@@ -64,7 +57,7 @@ function notServing(settings: Settings, options: KoaAssetsOptions, given?: strin
   return `${what.join(' and ')} are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, ${off}`
 }
 
-function missingInMounts({ root, serve, mounts }: Settings): (string | undefined)[] {
+function missingInMounts({ root, serve, mounts }: Project): (string | undefined)[] {
   return mounts.map(({ isServed, urlPath, dir, fallback, manifest }) => {
     if (!serve || !isServed) return undefined
     if (!isDirectory(dir)) {

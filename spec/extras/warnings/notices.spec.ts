@@ -21,7 +21,7 @@ function testNotices(title: string, files: Files, rows: readonly Row[]): void {
     for (const [given, expected, variable] of rows) {
       const options = { root, env: 'development', ...given }
       const processEnv = variable === undefined ? {} : { SERVE_STATIC_ASSETS: variable }
-      const found = noticesAtStart(settleProject(options, processEnv), options, processEnv)
+      const found = noticesAtStart(settleProject(options, processEnv), processEnv)
       t.is(found.join('\n').replaceAll(root, 'ROOT'), expected ?? '', JSON.stringify(given))
     }
   })

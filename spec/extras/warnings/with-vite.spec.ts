@@ -8,7 +8,7 @@ test('nothing is said of a mount whose files its dev server has', t => {
   for (const more of [{}, { serve: true }]) {
     const mounts = { '/x': { dir: 'dist', fallback: 'app.html', dev: true } }
     const options = { root, env: 'development', apps: false, mounts, ...more } as const
-    t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
+    t.deepEqual(noticesAtStart(settleProject(options, {}), {}), [])
   }
 })
 
@@ -16,5 +16,5 @@ test('in development nothing is said of a mount that has yet to be built', t => 
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
   const mounts = { '/admin': { dir: 'build', manifest: 'build/.vite/manifest.json' } }
   const options = { root, env: 'development', serve: true, mounts }
-  t.deepEqual(noticesAtStart(settleProject(options, {}), options, {}), [])
+  t.deepEqual(noticesAtStart(settleProject(options, {}), {}), [])
 })
