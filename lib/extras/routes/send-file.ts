@@ -74,25 +74,17 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
       if (disposition !== undefined) this.set('Content-Disposition', disposition)
       const isOpen = cacheControl !== undefined && !this.res.hasHeader('Cache-Control')
       if (isOpen) this.set('Cache-Control', cacheControl)
-      return described(variants, type, lastModified)
+      if (type === undefined && lastModified === undefined) return variants
+      const date = lastModified && Math.floor(lastModified.getTime() / 1000) * 1000
+      const changed = (each: Variant) =>
+        each.with({ ...(type !== undefined && { type }), lastModified: date })
+      const [identity, ...rest] = variants
+      return [changed(identity), ...rest.map(changed)] as const
     }
     const find = () => files.find(wanted)
     if (!(await respondWithFile(this, find, { status, adapt }))) this.throw(404)
     watch?.(this)
   }
-}
-
-function described(
-  variants: Variants,
-  type: string | undefined,
-  date: SendFileOptions['lastModified']
-): Variants {
-  if (type === undefined && date === undefined) return variants
-  const lastModified = date && Math.floor(date.getTime() / 1000) * 1000
-  const [identity, ...rest] = variants
-  const changed = (each: Variant) =>
-    each.with({ ...(type !== undefined && { type }), lastModified })
-  return [changed(identity), ...rest.map(changed)]
 }
 
 /** Returns a Content-Disposition (RFC 6266; `filename*`: RFC 8187) for any text; of a path, the last segment is used. */
