@@ -72,11 +72,7 @@ export async function writeAtomically(target: string, content: Content, checks: 
 
 // Prepares nothing when the target has the same bytes already. A link counts as no target. Different bytes never have an
 // mtime in the same second: nginx makes its validators of size and mtime, and would respond with a false 304.
-export async function prepareReplacement(
-  target: string,
-  content: Content,
-  checks: WriteChecks = {}
-) {
+export async function prepareReplacement(target: string, content: Content, checks: WriteChecks) {
   const existing = await lstatOf(target)
   if (existing?.isFile() && (await hasContent(target, existing, content))) {
     const nothing = async () => undefined
