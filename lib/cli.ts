@@ -33,7 +33,6 @@ function fail(error: unknown): void {
   process.exitCode = error instanceof UsageError ? USAGE_ERROR : FAILED
 }
 
-/** @returns the exit status */
 async function run(words: readonly string[]): Promise<number> {
   const commands = await allCommands()
   const { command, args, values } = parseCommandLine(words, commands)

@@ -86,7 +86,6 @@ export function configOf(root: string): Config {
   return { name, kind: isEsm ? 'esm' : 'commonjs' }
 }
 
-/** Returns the text of a new configuration. */
 export function contentOf({ kind }: Config, isTailwind: boolean): string {
   const [isTyped, isCommonJs] = [kind === 'typescript', kind === 'commonjs']
   const type = "import type { KoaAssetsOptions } from 'koa-fresh-assets'\n"

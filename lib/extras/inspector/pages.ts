@@ -32,7 +32,6 @@ import { pathInDirectory, recordOf, soon, Survey, type AssetRecord } from './sur
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Records requests from now on. */
 export function inspectorPages(pipeline: Pipeline): Pages {
   const { settings } = pipeline
   const survey = new Survey(pipeline)
@@ -122,7 +121,6 @@ export async function reportOn(survey: Survey, asked: string) {
   return { asked, asset, explanation, source: place && (await sourceOf(survey, place)) }
 }
 
-/** The bytes of a text that are shown at most. */
 const MAX_BYTES = 64 * 1024
 /** An inline source map is one line. */
 const LONG_LINE = /^(.{500}).+$/gm

@@ -72,7 +72,6 @@ export function soon<T>(work: Promise<T>): Promise<T | undefined> {
 
 export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 
-/** Returns the path of the source in its directory, which may be that of a package. */
 export const pathInDirectory = ({ directory, file }: Source) => pathFrom(directory, file)
 
 /** The path of a file that was built from packages is one in a cache, which tells a developer nothing. */

@@ -19,7 +19,6 @@ export function recordOf(root: string, name: string): Readonly<Record<string, un
   }
 }
 
-/** Returns the names of the packages that the project depends on. */
 export function dependenciesOf(root: string): readonly string[] {
   const { dependencies, devDependencies } = recordOf(root, 'package.json')
   return Object.keys(Object.assign({}, dependencies, devDependencies))

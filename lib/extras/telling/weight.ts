@@ -43,7 +43,6 @@ export async function weigh(settings: Settings, names: readonly string[]) {
   const first = files.filter(({ isLater }) => !isLater)
   return {
     entries,
-    /** The time of the last precompile. */
     builtAt: new Date(Number((await statOf(manifest))?.mtimeMs)),
     /** A first visit takes as many, with the page itself, whose bytes are not counted. */
     requests: first.length + 1,

@@ -14,7 +14,6 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** A directory on the command line is relative to --root. */
 export function directoryAt({ root = '.' }: Values, directory: string): string {
   return resolve(root, directory)
 }
@@ -122,12 +121,10 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(step > 0 && value < 100 ? 1 : 0)} ${UNITS[step]}`
 }
 
-/** `0.42 s`, `12.3 s` */
 export function formatSeconds(seconds: number): string {
   return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`
 }
 
-/** `1 asset`, `2 assets`, `1,234 assets` */
 export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -13,13 +13,11 @@ export interface ConfiguredOutput extends CompilerOutput {
   readonly warnings?: readonly string[] | undefined
 }
 
-/** Returns a directory and those above it, the nearest first. */
 export function foldersFrom(directory: string): string[] {
   const above = dirname(directory)
   return [directory, ...(above === directory ? [] : foldersFrom(above))]
 }
 
-/** Returns the folders in which Node looks for packages from a directory, the nearest first. */
 export const nodeModulesFrom = (directory: string) =>
   foldersFrom(directory).map(folder => join(folder, 'node_modules'))
 

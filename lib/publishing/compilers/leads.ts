@@ -160,7 +160,6 @@ export async function packageAdvice(path: string, source: string, root: string, 
   return isLikely ? `if ${name} is a package, ${install}` : undefined
 }
 
-/** Returns what a compiler says of a path that it did not find, with advice. */
 export async function withAdvice(message: string, path = '', input: CompilerInput) {
   const advice = await packageAdvice(path, input.path, rootFor(input), true)
   return advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`

@@ -227,7 +227,6 @@ export function finish({ content, text }: Pick<Draft, 'content' | 'text'>, urls:
   return Buffer.from(shiftInlineMap(finished, text, urls), text.encoding)
 }
 
-/** Finds the references of a text; the result is undefined if it refers to no other asset. */
 export async function textOf(
   { app, source: { name } }: Pick<Sourced, 'app'> & { readonly source: Pick<Source, 'name'> },
   code: string,

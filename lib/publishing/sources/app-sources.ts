@@ -30,7 +30,6 @@ interface Searched extends SourceDirectory {
 }
 
 export class AppSources {
-  /** The `node_modules` directories in which packages are searched for, the nearest first. */
   readonly nodeModules: readonly string[]
   /** The sources that extras add; they are searched last, in order. */
   readonly lists: readonly SourceList[]
@@ -92,12 +91,10 @@ export class AppSources {
     return this.chosen(files.get(path ?? '')?.name ?? '').source
   }
 
-  /** Returns the name that a bare specifier resolves to in the module of a name. */
   named(specifier: string, importer: string): Promise<string | undefined> {
     return firstAnswer(this.lists, each => each.named?.(specifier, importer))
   }
 
-  /** Finds the file of a package that a text refers to. */
   async fileFor(path: string, from: Source, compiled: readonly string[]) {
     const name = await firstAnswer(this.lists, each => each.fileFor?.(path, from, compiled))
     return this.chosen(name ?? '').source
@@ -166,7 +163,6 @@ export class AppSources {
     return this.#searched.map(({ dir }) => dir)
   }
 
-  /** The directories in which a compiler may find imports, in order; packages come last. */
   get loadPaths(): readonly string[] {
     const directories = this.#searched.flatMap(({ dir, at, tree }) => [
       dir,

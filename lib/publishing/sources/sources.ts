@@ -51,7 +51,6 @@ export class Sources {
     return this.#project.apps.map(this.of)
   }
 
-  /** Returns how the module of a bare specifier could be published; undefined if no extra can tell. */
   adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
     return firstAnswer(this.#project.extras, each =>
       each.sources?.advise?.(app, specifier, this.#project)

@@ -28,7 +28,6 @@ export interface SourceDirectory {
   readonly dir: string
   /** The folder under which the tree appears in names, empty for none; undefined: names drop the first folder. */
   readonly at?: string | undefined
-  /** The globs that select files; undefined for all files. */
   readonly include?: readonly string[] | undefined
   readonly exclude?: readonly string[] | undefined
 }
