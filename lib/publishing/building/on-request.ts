@@ -140,14 +140,14 @@ function detailsInSources(readerOf: DetailsReader) {
   const known = new Map<string, { readonly stamp: Stamp; readonly details: Details }>()
   return (asset: AppSource): (() => Details) | undefined => {
     const { file, name, compiler } = asset.source
-    const read = compiler ? undefined : readerOf(name, asset)
+    const read = compiler ? undefined : readerOf(name)
     if (!read) return undefined
     return () => {
       const [stamp, now] = [readable(() => stampIfThere(file)), Date.now()]
       const last = known.get(file)
       if (last && stamp && sameStamp(last.stamp, stamp)) return last.details
       const bytes = stamp && readable(() => headIfThere(file, HEAD))
-      const details = bytes ? read(bytes, file) : {}
+      const details = bytes ? read(bytes, file, asset) : {}
       if (known.size >= MAX_READ) known.clear()
       if (stamp && isSettled(stamp, now)) known.set(file, { stamp, details })
       return details

@@ -1,7 +1,7 @@
 // Reads what pages contain of files, each from the beginning of its file; extras know the formats.
 import { readInto, withOriginal, type Content } from '../files/open-file.ts'
 import type { Details } from '../urls/manifest.ts'
-import type { AppSource, Extra, Project, ReadDetails } from './extra.ts'
+import type { AppSource, Extra, Project } from './extra.ts'
 
 export const HEAD = 256 * 1024
 
@@ -12,28 +12,19 @@ export async function detailsIn(
   content: Content,
   asset?: AppSource
 ): Promise<Details> {
-  const asked = extras.filter(({ details }) => details?.isFor(name))
-  if (asked.length === 0) return {}
-  const readerOf = await loadDetails({ extras: asked, apps: asset ? [asset.app] : [] })
-  return readerOf(name, asset)?.(await headOf(content), asset?.source.file ?? name) ?? {}
+  const { details } = extras.find(each => each.details?.isFor(name)) ?? {}
+  const read = await details?.load(asset ? [asset.app] : [])
+  return read?.(await headOf(content), asset?.source.file ?? name, asset) ?? {}
 }
 
-export type DetailsReader = (name: string, asset?: AppSource) => ReadDetails | undefined
+export type DetailsReader = Awaited<ReturnType<typeof loadDetails>>
 
 /** Loads the code that reads details in advance, for callers that cannot wait. */
-export async function loadDetails({
-  extras,
-  apps
-}: Pick<Project, 'extras' | 'apps'>): Promise<DetailsReader> {
+export async function loadDetails({ extras, apps }: Pick<Project, 'extras' | 'apps'>) {
   const loaded = await Promise.all(
     extras.map(async ({ details }) => ({ details, read: await details?.load(apps) }))
   )
-  return (name, asset) => {
-    const all = loaded.flatMap(({ details, read }) => (details?.isFor(name) && read) || [])
-    if (all.length === 0) return undefined
-    return (bytes, file) =>
-      Object.assign({}, ...all.map(read => read(bytes, file, asset))) as Details
-  }
+  return (name: string) => loaded.find(({ details }) => details?.isFor(name))?.read
 }
 
 async function headOf(content: Content): Promise<Uint8Array> {
