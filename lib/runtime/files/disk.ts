@@ -192,12 +192,7 @@ export async function entriesBelow(
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
 /** The names in a source folder, in no particular order, without those that are ignored. */
-export interface FolderEntries {
-  readonly files: readonly string[]
-  readonly folders: readonly string[]
-  /** A dangling link: its target may appear without a change to this folder. */
-  readonly isDangling: boolean
-}
+export type FolderEntries = Awaited<ReturnType<typeof classifyEntries>>
 
 /** @param chain real paths from the top of the source down to this folder */
 export async function classifyEntries(
@@ -205,7 +200,7 @@ export async function classifyEntries(
   all: readonly Dirent[],
   chain: readonly string[],
   symlinks: Symlinks
-): Promise<FolderEntries> {
+) {
   const entries = all.filter(({ name }) => !IGNORED.some(([rule]) => rule.test(name)))
   const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
   const namesOf = (kind: 'file' | 'folder') =>
@@ -213,6 +208,7 @@ export async function classifyEntries(
   return {
     files: namesOf('file'),
     folders: namesOf('folder'),
+    /** A dangling link: its target may appear without a change to this folder. */
     isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
   }
 }
