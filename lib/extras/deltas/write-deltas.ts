@@ -23,24 +23,9 @@ import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { MAP } from '../../publishing/building/links.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
-import { sum } from '../../publishing/building/publish.ts'
 import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
 import { listPublished, openDirectory, type BuiltDirectory } from './directory.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
-
-/** The sizes of a delta and of what would be sent without it, in bytes. */
-interface DeltaSizes {
-  readonly size: number
-  readonly insteadOf: number
-}
-
-function savingsOf(deltas: readonly DeltaSizes[]): DeltaSavings {
-  return {
-    files: deltas.length,
-    bytes: sum(deltas.map(({ size }) => size)),
-    insteadOf: sum(deltas.map(({ insteadOf }) => insteadOf))
-  }
-}
 
 /** A file has at most so many deltas: more earlier versions are rarely in browsers. */
 const MAX_DELTAS = 3
@@ -50,11 +35,11 @@ const MAX_RATIO = 0.5
 export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) => {
   const published = once(() => listPublished(settings))
   let isWritable: boolean | undefined
-  const sizes: DeltaSizes[] = []
+  const saved = { files: 0, bytes: 0, insteadOf: 0 }
   return {
     // The report is undefined when no asset that has an earlier version changed, or had a damaged delta.
     report: async () => ({
-      deltas: isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) }
+      deltas: isWritable === undefined ? undefined : { isWritable, ...saved }
     }),
 
     async write({ path, plain, size, digest, smallest }) {
@@ -78,12 +63,12 @@ export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) =
       isWritable = await canMakeDeltas()
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
-      const target = { file, bytes, smallest, beside: intact, keepsOthers: false, unsaved }
+      const target = { file, bytes, smallest, beside: intact, keepsOthers: false, unsaved, saved }
       // The version that pages name now comes in front of the others, the newest first.
       const ordered = await sortedBy(earlier, (version, stats) =>
         encodePath(version.path) === last ? -Infinity : -Number(stats?.ctimeNs ?? 0n)
       )
-      sizes.push(...(await updateDeltas(target, place, ordered)))
+      await updateDeltas(target, place, ordered)
     }
   }
 }
@@ -94,12 +79,10 @@ export async function writerAgainst(served: BuiltDirectory, unsaved: NewNames, a
   const older = against === undefined ? none : await openDirectory(against)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
   const versions = groupBy([...older.files].filter(isCompressibleType), versionKey)
-  const sizes: DeltaSizes[] = []
+  const saved = { files: 0, bytes: 0, insteadOf: 0 }
   return {
     report: async (): Promise<DeltaReport | undefined> =>
-      against === undefined
-        ? undefined
-        : { isWritable: await canMakeDeltas(), ...savingsOf(sizes) },
+      against === undefined ? undefined : { isWritable: await canMakeDeltas(), ...saved },
 
     async write(path: string, { bytes, smallest }: Pick<DeltaTarget, 'bytes' | 'smallest'>) {
       const file = join(served.path, path)
@@ -112,9 +95,9 @@ export async function writerAgainst(served: BuiltDirectory, unsaved: NewNames, a
       const distance = (stats: Stamp | undefined) =>
         Math.abs(Number(stats?.size ?? 0n) - bytes.length)
       const nearest = await sortedBy(files, (_, stats) => distance(stats))
-      const target = { file, bytes, smallest, beside, keepsOthers: true, unsaved }
+      const target = { file, bytes, smallest, beside, keepsOthers: true, unsaved, saved }
       const from = nearest.slice(0, MAX_DELTAS)
-      sizes.push(...(await updateDeltas(target, served.place, from, older.place)))
+      await updateDeltas(target, served.place, from, older.place)
     }
   }
 }
@@ -137,6 +120,8 @@ interface DeltaTarget {
   /** If true, intact deltas from other versions stay: an earlier run may have made them. */
   readonly keepsOthers: boolean
   readonly unsaved: NewNames
+  /** Counts those that pay. */
+  readonly saved: { -readonly [Count in keyof DeltaSavings]: number }
 }
 
 /** A browser may have this file. One whose bytes do not have the digest is not the version that its name claims. */
@@ -145,36 +130,39 @@ interface Earlier {
   readonly digest?: string
 }
 
-// Writes deltas from the first three of the earlier versions, and returns their sizes; removes those that no longer pay
+// Writes deltas from the first three of the earlier versions, and counts them; removes those that no longer pay
 // or are damaged, as the file may have been rebuilt under the same name, and perhaps the others.
 async function updateDeltas(
-  { file, bytes, smallest, beside, keepsOthers, unsaved }: DeltaTarget,
+  { file, bytes, smallest, beside, keepsOthers, unsaved, saved }: DeltaTarget,
   place: Boundary,
   earlier: readonly Earlier[],
   earlierPlace = place
-): Promise<readonly DeltaSizes[]> {
+): Promise<void> {
   const maxBytes = Math.floor(smallest * MAX_RATIO) + SEAL_BYTES
-  const written = new Map<string, DeltaSizes>()
   const mayWrite = bytes.length <= MAX_DELTA_BYTES && (await canMakeDeltas())
-  const tried = new Set<string>()
+  const [tried, written] = [new Set<string>(), new Set<string>()]
   for (const version of mayWrite ? earlier : []) {
     if (tried.size === MAX_DELTAS) break
     const old = await readBytes(earlierPlace, version)
     if (!old || old.equals(bytes)) continue
     const path = file + deltaExtension(digestOf(old))
+    if (tried.has(path)) continue
     tried.add(path)
     const existing = (await readSnapshot(path))?.bytes
     const mayStay = existing !== undefined && existing.length <= maxBytes
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
     const delta = isKept ? existing : await makeDelta(old, bytes, maxBytes)
-    if (delta && !isKept) await writeAtomically(path, delta, { place, unsaved })
-    if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
+    if (!delta) continue
+    if (!isKept) await writeAtomically(path, delta, { place, unsaved })
+    written.add(path)
+    saved.files++
+    saved.bytes += delta.length - SEAL_BYTES
+    saved.insteadOf += smallest
   }
   for (const path of beside.filter(each => !written.has(each))) {
     const isReplaced = keepsOthers ? tried.has(path) : tried.size > 0
     if (isReplaced || (await faultOfDelta(path, file))) await removeInPlace(place, path)
   }
-  return [...written.values()]
 }
 
 /** Returns undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
