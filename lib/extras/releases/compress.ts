@@ -20,7 +20,6 @@ import {
   text,
   type Expectation
 } from '../../runtime/check-options.ts'
-import { sum } from '../../publishing/building/publish.ts'
 import { openDirectory } from '../deltas/directory.ts'
 import type { DeltaReport } from '../deltas/options.ts'
 import { writerAgainst } from '../deltas/write-deltas.ts'
@@ -119,16 +118,15 @@ export async function compress(directory: string, options: CompressOptions = {})
   const compressible = [...served.files].filter(isCompressibleType)
   const candidates = compressible.filter(isWanted)
   const tooLarge: string[] = []
-  const copies: Copied[] = []
+  const tallies = CODINGS.map(tallyOf)
   let [bytes, done] = [0, 0]
   const deltas = await withUnsaved(async unsaved => {
     const writer = await writerAgainst(served, unsaved, against)
     const compressOne = async (path: string): Promise<void> => {
-      const result = await compressFile(served.place, path, unsaved)
+      const result = await compressFile(served.place, path, unsaved, tallies)
       if (result === 'too-large') tooLarge.push(path)
       else if (result) {
         bytes += result.bytes.length
-        copies.push(...result.copies)
         await writer.write(path, result)
       }
       onProgress?.({ done: ++done, total: candidates.length, path })
@@ -146,7 +144,10 @@ export async function compress(directory: string, options: CompressOptions = {})
     directory: served.path,
     files: candidates.length,
     bytes,
-    codings: CODINGS.map(coding => reportOn(coding, copies)),
+    codings: tallies.map(({ coding, ...tally }): CodingReport => {
+      const { name, extension } = coding
+      return { coding: name, extension, isWritable: coding.compress !== undefined, ...tally }
+    }),
     tooLarge: tooLarge.toSorted(),
     leftOut: compressible.filter(path => !isWanted(path)),
     deltas,
@@ -154,47 +155,33 @@ export async function compress(directory: string, options: CompressOptions = {})
   }
 }
 
-interface Copied {
-  readonly coding: Coding
-  readonly original: number
-  /** The size of the copy; undefined when there is none that this Node can read. */
-  readonly size?: number
-  readonly change?: 'written' | 'removed' | undefined
-}
+type Tally = ReturnType<typeof tallyOf>
 
-function reportOn(coding: Coding, copies: readonly Copied[]): CodingReport {
-  const all = copies.filter(copy => copy.coding === coding)
-  const present = all.filter(({ size }) => size !== undefined)
-  return {
-    coding: coding.name,
-    extension: coding.extension,
-    isWritable: coding.compress !== undefined,
-    copies: present.length,
-    originalBytes: sum(present.map(({ original }) => original)),
-    bytes: sum(present.map(({ size = 0 }) => size)),
-    written: all.filter(({ change }) => change === 'written').length,
-    removed: all.filter(({ change }) => change === 'removed').length
-  }
+/** Counts what happens to the copies in a coding. */
+function tallyOf(coding: Coding) {
+  return { coding, copies: 0, originalBytes: 0, bytes: 0, written: 0, removed: 0 }
 }
 
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
-async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
+async function compressFile(place: Boundary, path: string, unsaved: Unsaved, tallies: Tally[]) {
   const file = join(place.dir, path)
   const read = await readInPlace(place, file, MAX_BYTES)
   if (!read || read === 'too-large') return read
   const { bytes, stamp } = read
   const original = { size: bytes.length, digest: digestOf(bytes) }
-  const update = async (coding: Coding): Promise<Copied> => {
+  /** Returns the size of the copy, or that of the file where there is none that this Node can read. */
+  const update = async (tally: Tally): Promise<number> => {
+    const { coding } = tally
     const target = file + coding.extension
-    const none = { coding, original: original.size }
     const copy = await copyFor(file, original, coding, async () => bytes)
     if (!copy) {
       const stats = await lstatOf(target)
       // A copy that this Node cannot read may be right, unless it is older. A link is left alone.
       const isWrong = coding.compress !== undefined || (stats && stats.mtimeNs < stamp.mtimeNs)
-      if (!stats?.isFile() || !isWrong) return none
+      if (!stats?.isFile() || !isWrong) return original.size
       await removeInPlace(place, target)
-      return { ...none, change: 'removed' }
+      tally.removed++
+      return original.size
     }
     // The copy is read back from disk before it gets its name.
     const checkContent = async (temporary: OpenFile): Promise<void> => {
@@ -208,12 +195,15 @@ async function compressFile(place: Boundary, path: string, unsaved: Unsaved) {
     }
     const made = await prepareReplacement(target, copy.content, { place, checkContent, unsaved })
     await made.commit()
-    return { ...none, size: copy.size, change: made.isNew ? 'written' : undefined }
+    tally.copies++
+    tally.originalBytes += original.size
+    tally.bytes += copy.size
+    if (made.isNew) tally.written++
+    return copy.size
   }
   // Unlike Promise.all, a failure waits for the other copies.
-  const copies = await inParallel(CODINGS, CODINGS.length, update)
-  const smallest = Math.min(original.size, ...copies.map(({ size = Infinity }) => size))
-  return { bytes, copies, smallest }
+  const sizes = await inParallel(tallies, tallies.length, update)
+  return { bytes, smallest: Math.min(...sizes) }
 }
 
 function failed(message: string, cause?: unknown): AssetError {
