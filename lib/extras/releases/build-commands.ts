@@ -51,18 +51,16 @@ those of the same name with another hash, on Node 22.19, 24.6 or newer.`,
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:'],
     ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the previous build:']
   ],
-  run: call =>
-    longRun(call, 'the copies that were finished stay', async run => {
-      const { output, values, args } = call
-      const { include, exclude } = values
-      const against = values.against && directoryAt(values, values.against)
-      const options = { ...run, against, include, exclude }
-      const directory = directoryAt(values, args[0] ?? '')
-      const report = await compressDirectory(directory, options)
-      warnOfLarge(output, report)
-      output.result(report, summary(report))
-      return OK
-    })
+  run: longRun('the copies that were finished stay', async ({ output, values, args }, run) => {
+    const { include, exclude } = values
+    const against = values.against && directoryAt(values, values.against)
+    const options = { ...run, against, include, exclude }
+    const directory = directoryAt(values, args[0] ?? '')
+    const report = await compressDirectory(directory, options)
+    warnOfLarge(output, report)
+    output.result(report, summary(report))
+    return OK
+  })
 }
 
 export const keep: Command = {
@@ -82,20 +80,18 @@ of the last 3 builds (--keep), and of builds that were replaced in the last 7 da
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],
     ['koa-fresh-assets clean dist', 'Some days later:']
   ],
-  run: call =>
-    longRun(call, 'run it again for the rest', async run => {
-      const { output, values, args } = call
-      const { include, exclude, manifest } = values
-      const [older = '', newer = ''] = args.map(directory => directoryAt(values, directory))
-      const options = { ...run, ...limitsIn(values), manifest, include, exclude }
-      const report = await keepFiles(older, newer, options)
-      const { kept, bytes, builds, copied, compressed } = report
-      warnOfLarge(output, compressed)
-      const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
-      const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
-      output.result(report, `${summary(compressed)}\n${total}`)
-      return OK
-    })
+  run: longRun('run it again for the rest', async ({ output, values, args }, run) => {
+    const { include, exclude, manifest } = values
+    const [older = '', newer = ''] = args.map(directory => directoryAt(values, directory))
+    const options = { ...run, ...limitsIn(values), manifest, include, exclude }
+    const report = await keepFiles(older, newer, options)
+    const { kept, bytes, builds, copied, compressed } = report
+    warnOfLarge(output, compressed)
+    const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
+    const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
+    output.result(report, `${summary(compressed)}\n${total}`)
+    return OK
+  })
 }
 
 function warnOfLarge(output: Output, { tooLarge }: CompressReport): void {

@@ -35,34 +35,34 @@ export function makeOutput({ json: isJson = false, quiet: isQuiet = false }: Val
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
+interface Run {
+  readonly signal: AbortSignal
+  readonly onProgress: ReturnType<typeof progressOn>
+}
+
 // The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way, and the second one ends
 // the process. `state` says what an aborted run leaves behind: `nothing was published`.
-export async function longRun(
-  { output, values }: Call,
-  state: string,
-  work: (run: {
-    readonly signal: AbortSignal
-    readonly onProgress: ReturnType<typeof progressOn>
-  }) => Promise<number>
-): Promise<number> {
-  const controller = new AbortController()
-  const listen = (to: 'on' | 'off') => SIGNALS.forEach(name => process[to](name, stop))
-  const stop = (name: NodeJS.Signals) => {
-    controller.abort(name)
-    listen('off')
-  }
-  listen('on')
-  try {
-    const onProgress = progressOn(output, values.verbose)
-    return await work({ signal: controller.signal, onProgress })
-  } catch (error) {
-    const { reason } = controller.signal as { reason?: NodeJS.Signals }
-    if (reason === undefined || error !== reason) throw error
-    output.error(`Stopped by ${reason}; ${state}.`)
-    // Shells use this convention.
-    return 128 + constants.signals[reason]
-  } finally {
-    listen('off')
+export function longRun(state: string, work: (call: Call, run: Run) => Promise<number>) {
+  return async (call: Call): Promise<number> => {
+    const controller = new AbortController()
+    const listen = (to: 'on' | 'off') => SIGNALS.forEach(name => process[to](name, stop))
+    const stop = (name: NodeJS.Signals) => {
+      controller.abort(name)
+      listen('off')
+    }
+    listen('on')
+    try {
+      const onProgress = progressOn(call.output, call.values.verbose)
+      return await work(call, { signal: controller.signal, onProgress })
+    } catch (error) {
+      const { reason } = controller.signal as { reason?: NodeJS.Signals }
+      if (reason === undefined || error !== reason) throw error
+      call.output.error(`Stopped by ${reason}; ${state}.`)
+      // Shells use this convention.
+      return 128 + constants.signals[reason]
+    } finally {
+      listen('off')
+    }
   }
 }
 

@@ -33,23 +33,21 @@ The environment is production, unless NODE_ENV or --env names another.`,
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],
     ['koa-fresh-assets precompile --json', 'Print a report for a script:']
   ],
-  run: call =>
-    longRun(call, 'nothing was published', async run => {
-      const { output, loadProject, values } = call
-      const project = await loadProject('deployment')
-      try {
-        const report = await build(project, { ...run, ...optionsIn(values), warn: output.warn })
-        await warnOfMore(project, output.warn)
-        const lines = await Promise.all(project.extras.map(async extra => extra.commandLine?.()))
-        const rows = lines.flatMap(each => each?.rows?.(report) ?? [])
-        output.result(report, report.assets > 0 ? summary(report, rows) : NOTHING)
-        return OK
-      } catch (error) {
-        if (!(error instanceof PrecompileError)) throw error
-        output.error(await format(error, project))
-        return FAILED
-      }
-    })
+  run: longRun('nothing was published', async ({ output, loadProject, values }, run) => {
+    const project = await loadProject('deployment')
+    try {
+      const report = await build(project, { ...run, ...optionsIn(values), warn: output.warn })
+      await warnOfMore(project, output.warn)
+      const lines = await Promise.all(project.extras.map(async extra => extra.commandLine?.()))
+      const rows = lines.flatMap(each => each?.rows?.(report) ?? [])
+      output.result(report, report.assets > 0 ? summary(report, rows) : NOTHING)
+      return OK
+    } catch (error) {
+      if (!(error instanceof PrecompileError)) throw error
+      output.error(await format(error, project))
+      return FAILED
+    }
+  })
 }
 
 /** Extras add options to the command under the names that `precompile()` gives them. */
