@@ -105,7 +105,7 @@ export function snapshotOf(
     const beside = hidden.get(name) ?? []
     // Packages ship compiled files next to their sources on purpose.
     const ignored = source.from === 0 ? beside.filter(isNear) : []
-    const clash = clashOf(name, source, rivals, ignored)
+    const clash = clashOf(source, rivals, ignored)
     const shadowed = [...beside, ...later]
     listed.set(name, { app, source, path: assetPath(app, name), rivals, shadowed, clash })
     for (const each of [source, ...others]) {
@@ -165,15 +165,10 @@ function push(lists: Map<string, Source[]>, key: string, source: Source): void {
   else lists.set(key, [source])
 }
 
-function clashOf(
-  name: string,
-  source: Source,
-  rivals: readonly Source[],
-  ignored: readonly Source[]
-): string | undefined {
+function clashOf(source: Source, rivals: readonly Source[], ignored: readonly Source[]) {
   if (rivals.length + ignored.length === 0) return undefined
   const others = [...rivals, ...ignored].map(({ path }) => path).join(', ')
-  const found = `several sources in ${source.directory} are published as ${name}:`
+  const found = `several sources in ${source.directory} are published as ${source.name}:`
   return rivals.length > 0
     ? `${found} ${source.path}, ${others}; development uses the first, precompile refuses them: rename or exclude all but one`
     : `${found} ${source.path} is used, ${others} ignored; rename or remove all but one`
