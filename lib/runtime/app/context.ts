@@ -24,10 +24,7 @@ export interface OwnContext {
   assets: ViewHelpers
 }
 
-export function provideContext(
-  pipeline: Pipeline,
-  development: Development | undefined
-): Middleware {
+export function provideContext(pipeline: Pipeline, development?: Development): Middleware {
   const { settings } = pipeline
   const methods = settings.extras.flatMap(extra => extra.methods?.(pipeline) ?? [])
   const hasNames =

@@ -139,10 +139,7 @@ export function readInto(bytes: Buffer, { path, fd }: Pick<OpenFile, 'path' | 'f
 const MAX_ATTEMPTS = 5
 
 /** Reads again while the file changes. */
-export async function readOpenFile(
-  file: Pick<OpenFile, 'path' | 'fd' | 'stats'>,
-  attempt = 1
-): Promise<Snapshot> {
+export async function readOpenFile(file: OpenFile, attempt = 1): Promise<Snapshot> {
   const { path, fd, stats } = file
   const bytes = Buffer.allocUnsafeSlow(Number(stats.size))
   const bytesRead = await readInto(bytes, file, 0)
