@@ -23,7 +23,7 @@ import {
 } from '../../runtime/files/at-start.ts'
 import { named } from '../../runtime/files/disk.ts'
 import { isInside } from '../../runtime/files/paths.ts'
-import { OK, UsageError, table } from '../../publishing/cli/command.ts'
+import { UsageError, table } from '../../publishing/cli/command.ts'
 import { stripsTypes } from '../../publishing/cli/config.ts'
 import { nodemonIgnoring, pm2Ignoring } from '../restarts/ignore.ts'
 import { assetsOf, configOf, contentOf, LINES, type Config } from './starter-files.ts'
@@ -104,8 +104,7 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const after = dryRun ? '\nNothing was written.' : `${first}${next}`
   // Once all of it is written, nothing may fail.
   if (!dryRun) addFiles(root, planned)
-  output.result({ root, dryRun, steps }, `${done}\n${after}`)
-  return OK
+  return output.result({ root, dryRun, steps }, `${done}\n${after}`)
 }
 
 /** The lines and the content are those that it gets, or would get if no link led out of the project. */

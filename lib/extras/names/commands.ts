@@ -1,6 +1,6 @@
 // The command `types`, and the names in views for `verify --views`.
 import type { Addition, Call, Command } from '../../runtime/app/extra.ts'
-import { OK, printProblems, UsageError } from '../../publishing/cli/command.ts'
+import { printProblems, UsageError } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
 import { checkViews, HELP, totalOf } from './check.ts'
 import { namedInProduction, writeNameTypes } from './name-types.ts'
@@ -24,8 +24,8 @@ server keeps the file current, if it exists.`,
       const named = await namedInProduction(await loadProject('deployment'), output.warn)
       const isWritten = await writeNameTypes(named)
       const file = typesFile(named.project)
-      output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)
-      return OK
+      const text = `${file} ${isWritten ? 'was written' : 'is current'}`
+      return output.result({ file, isWritten }, text)
     }
   }
 ]

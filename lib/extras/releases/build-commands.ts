@@ -7,7 +7,6 @@ import { CODINGS } from '../../runtime/files/codings.ts'
 import {
   directoryAt,
   longRun,
-  OK,
   count,
   formatBytes,
   formatSeconds,
@@ -58,8 +57,7 @@ those of the same name with another hash, on Node 22.19, 24.6 or newer.`,
     const directory = directoryAt(values, args[0] ?? '')
     const report = await compressDirectory(directory, options)
     warnOfLarge(output, report)
-    output.result(report, summary(report))
-    return OK
+    return output.result(report, summary(report))
   })
 }
 
@@ -89,8 +87,7 @@ of the last 3 builds (--keep), and of builds that were replaced in the last 7 da
     warnOfLarge(output, compressed)
     const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
     const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
-    output.result(report, `${summary(compressed)}\n${total}`)
-    return OK
+    return output.result(report, `${summary(compressed)}\n${total}`)
   })
 }
 

@@ -6,7 +6,6 @@ import { secondsOf } from '../../runtime/check-options.ts'
 import { firstAnswer } from '../../runtime/concurrency.ts'
 import {
   directoryAt,
-  OK,
   printProblems,
   UsageError,
   count,
@@ -112,8 +111,7 @@ async function report(output: Output, cleaning: Promise<CleanReport>): Promise<n
   const { removed, bytes, kept, dryRun } = done
   const verb = dryRun ? 'would be removed' : 'removed'
   const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`
-  output.result(done, [...removed, total].join('\n'))
-  return OK
+  return output.result(done, [...removed, total].join('\n'))
 }
 
 export function limitsIn({ keep = String(KEEP), age = AGE }: Values) {

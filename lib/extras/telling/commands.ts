@@ -1,5 +1,5 @@
 // The commands `explain` and `list`.
-import { FAILED, OK, count, formatBytes, table } from '../../publishing/cli/command.ts'
+import { count, formatBytes, table } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
 import type { Command, Project } from '../../runtime/app/extra.ts'
@@ -37,8 +37,8 @@ response is not a file.`,
       [subject, finding],
       ...details.map(detail => ['', detail])
     ])
-    call.output.result(explanation, table([...lines, ['response', outcome], ...reason, ...help]))
-    return isFound ? OK : FAILED
+    const text = table([...lines, ['response', outcome], ...reason, ...help])
+    return call.output.result(explanation, text, isFound)
   }
 }
 
@@ -68,8 +68,7 @@ package and file, in bytes of brotli, by the last precompile.`,
     const project = await loadProject('deployment')
     if (entry) {
       const weight = await weigh(project, entry)
-      output.result(weight, weightText(weight))
-      return weight.entries.length > 0 ? OK : FAILED
+      return output.result(weight, weightText(weight), weight.entries.length > 0)
     }
     const assets = await listAssets(project)
     const mounts = await listMounts(project)
@@ -79,8 +78,8 @@ package and file, in bytes of brotli, by the last precompile.`,
       ...(isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]),
       ...(mounts.length === 0 ? [] : mountsText(mounts))
     ]
-    output.result([...assets, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
-    return OK
+    const all = [...assets, ...mounts.flatMap(asAssets)]
+    return output.result(all, text.join('\n\n') || 'No assets found.')
   }
 }
 

@@ -1,6 +1,6 @@
 // The `upload-plan` command: which files a bucket behind a CDN needs, with the fields that a server would send.
 import { join } from 'node:path'
-import { OK, printProblems, formatBytes, table } from '../../publishing/cli/command.ts'
+import { printProblems, formatBytes, table } from '../../publishing/cli/command.ts'
 import { withSources } from '../../publishing/sources/sources.ts'
 import type { Command, Project } from '../../runtime/app/extra.ts'
 import { Pipeline } from '../../runtime/app/pipeline.ts'
@@ -43,8 +43,7 @@ changes with any file. Uploaded last, that JSON says which files the release nee
       return [key, formatBytes(size), type, encoding, cacheControl]
     })
     const heading = ['key', 'size', 'type', 'encoding', 'cache-control']
-    output.result(plan, table([heading, ...rows], [1]))
-    return OK
+    return output.result(plan, table([heading, ...rows], [1]))
   }
 }
 

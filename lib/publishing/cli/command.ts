@@ -23,9 +23,10 @@ export function makeOutput({ json: isJson = false, quiet: isQuiet = false }: Val
   const say = (text: string) => void process.stderr.write(`${printableLines(text)}\n`)
   return {
     isJson,
-    result(value, text) {
+    result(value, text, isGood = true) {
       if (isJson) print(JSON.stringify(value, undefined, 2))
       else if (!isQuiet) print(text)
+      return isGood ? OK : FAILED
     },
     note: text => void (isJson || isQuiet || say(text)),
     warn: text => void (isQuiet || say(`warning: ${text}`)),
@@ -108,8 +109,7 @@ export function printProblems(
   const verdict = isGood
     ? 'no problems'
     : `${count(problems.length, 'problem')}\nSee ${helpAt(help)}`
-  output.result(report, [...totals, verdict].join(', '))
-  return isGood ? OK : FAILED
+  return output.result(report, [...totals, verdict].join(', '), isGood)
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']

@@ -9,7 +9,7 @@ import type { Values, Command, Project, Rows } from '../../runtime/app/extra.ts'
 import { errorReport } from '../error-page.ts'
 import { precompile as build } from '../building/precompile.ts'
 import { AssetError, PrecompileError, printable } from '../../runtime/errors.ts'
-import { FAILED, longRun, OK, count, formatBytes, formatSeconds, indent, table } from './command.ts'
+import { FAILED, longRun, count, formatBytes, formatSeconds, indent, table } from './command.ts'
 import { isInside, pathFrom } from '../../runtime/files/paths.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
@@ -40,8 +40,7 @@ The environment is production, unless NODE_ENV or --env names another.`,
       await warnOfMore(project, output.warn)
       const lines = await Promise.all(project.extras.map(async extra => extra.commandLine?.()))
       const rows = lines.flatMap(each => each?.rows?.(report) ?? [])
-      output.result(report, report.assets > 0 ? summary(report, rows) : NOTHING)
-      return OK
+      return output.result(report, report.assets > 0 ? summary(report, rows) : NOTHING)
     } catch (error) {
       if (!(error instanceof PrecompileError)) throw error
       output.error(await format(error, project))

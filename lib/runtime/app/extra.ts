@@ -296,8 +296,8 @@ export type Values = Readonly<
 /** Results go to stdout, progress and errors to stderr. */
 export interface Output {
   readonly isJson: boolean
-  /** Prints the result: JSON for programs with --json, a text for people unless --quiet. */
-  readonly result: (value: unknown, text: string) => void
+  /** Prints the result: JSON for programs with --json, a text for people unless --quiet. @returns the exit status */
+  readonly result: (value: unknown, text: string, isGood?: boolean) => number
   /** Reports progress; silent with --json or --quiet. */
   readonly note: Warn
   readonly warn: Warn
