@@ -132,7 +132,6 @@ interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
   readonly find: (name: string) => { readonly isInlined: boolean } | undefined
 }
 
-/** Returns the names of each app: of the manifest, or of sources that may not be precompiled yet. */
 async function ownNames(project: Project, isPublished: boolean): Promise<OwnNames[]> {
   const file = manifestFile(project)
   const isBuilt = project.mounts.some(({ manifest }) => manifest !== undefined)

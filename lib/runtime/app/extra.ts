@@ -206,7 +206,6 @@ export interface SourceFile {
   readonly directory: string
   /** The compiler; undefined for a file that is copied. */
   readonly compiler?: Compiler | undefined
-  /** The bare specifiers that resolve to it. */
   readonly specifiers?: readonly string[] | undefined
   readonly packageName?: string | undefined
   /** Says why a file of a package is published as it is: an option names it, or a text that was rendered asks for it. */

@@ -160,7 +160,6 @@ function settleSources(given: readonly SourceOptions[], base: string, isRead: bo
   }))
 }
 
-/** @throws AssetError for a directory that does not exist */
 export function existingDirectory(option: string, base: string, given: string): string {
   const path = absolutePath(base, given)
   if (isDirectory(path)) return path
