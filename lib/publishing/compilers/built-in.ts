@@ -85,7 +85,7 @@ export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string
     const { peers } = compiler
     if (!compilers.has(compiler) || !(await findPeer(peers, from))) continue
     await loadPeer(peers, '', from)
-    if (peers.includes('esbuild')) await (await FILES.esbuild()).loadBeforehand()
+    if (peers.includes('esbuild')) await (await import('./tsconfig.ts')).loadReader()
   }
 }
 

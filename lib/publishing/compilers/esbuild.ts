@@ -9,8 +9,6 @@ import { rootFor, type ConfiguredOutput } from './compiler.ts'
 import { dependencyAmong } from './leads.ts'
 import { tsconfigFor } from './tsconfig.ts'
 
-export { loadReader as loadBeforehand } from './tsconfig.ts'
-
 /** Where no setting says what JSX means, the one of these does that package.json has among its dependencies. */
 const RUNTIMES = ['react', 'preact']
 /** With another comment, `@jsxImportSource`, JSX is that of a runtime as well. React may come by the option `imports`. */
