@@ -38,8 +38,6 @@ export async function checkViews(project: Project, globs: readonly string[], isP
   return { files: problems.length, names, problems: problems.flat() }
 }
 
-type ViewsReport = Awaited<ReturnType<typeof checkViews>>
-
 export const HELP = 'production.md#names-in-views'
 
 export async function checkOption(project: Project): Promise<Check> {
@@ -48,7 +46,7 @@ export async function checkOption(project: Project): Promise<Check> {
   return { problems: views.problems, total: totalOf(views), help: HELP, report: { views }, doubts }
 }
 
-export const totalOf = ({ files, names }: ViewsReport) =>
+export const totalOf = ({ files, names }: Readonly<Record<'files' | 'names', number>>) =>
   `${count(names, 'name')} in ${count(files, 'view')}`
 
 type Fault = Pick<ViewProblem, 'near' | 'message'>
