@@ -1,7 +1,7 @@
-// The commands for the directory of a build: `compress`, and `keep`, which compresses as well.
+// The commands for the directory of a build: `compress`, and `keep`, which compresses as well. Lists those of the room.
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
 import { keep as keepFiles } from './keep.ts'
-import { LIMIT_OPTIONS, limitsIn, MANIFEST } from './deploy-commands.ts'
+import { clean, LIMIT_OPTIONS, limitsIn, MANIFEST, verify } from './deploy-commands.ts'
 import { rows as rowsOfDeltas } from '../deltas/additions.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import {
@@ -26,7 +26,7 @@ const GLOB_OPTIONS = {
   verbose: { description: 'print a line for each file' }
 } as const
 
-export const compress: Command = {
+const compress: Command = {
   name: 'compress',
   summary: 'write compressed copies beside the files of any directory',
   argument: '<dir>',
@@ -61,7 +61,7 @@ those of the same name with another hash, on Node 22.19, 24.6 or newer.`,
   })
 }
 
-export const keep: Command = {
+const keep: Command = {
   name: 'keep',
   summary: "copy an earlier build's files into a new one, for open pages",
   argument: '<old build> <new build>',
@@ -90,6 +90,8 @@ of the last 3 builds (--keep), and of builds that were replaced in the last 7 da
     return output.result(report, `${summary(compressed)}\n${total}`)
   })
 }
+
+export const commands: readonly Command[] = [compress, keep, verify, clean]
 
 function warnOfLarge(output: Output, { tooLarge }: CompressReport): void {
   for (const path of tooLarge) output.warn(`${path} is larger than 128 MiB and was not compressed`)
