@@ -52,9 +52,7 @@ export async function weigh(settings: Settings, names: readonly string[]) {
   }
 }
 
-interface Sized {
-  readonly size: number
-}
+type Sized = Pick<Part, 'size'>
 
 const sizeOf = (all: readonly Sized[]) => all.reduce((sum, { size }) => sum + size, 0)
 const bySize = (one: Sized, other: Sized) => other.size - one.size
