@@ -3,7 +3,7 @@ import { type CompressReport, compress as compressDirectory } from './compress.t
 import { keep as keepFiles } from './keep.ts'
 import { clean, LIMIT_OPTIONS, limitsIn, MANIFEST, verify } from './deploy-commands.ts'
 import { rows as rowsOfDeltas } from '../deltas/additions.ts'
-import { CODINGS } from '../../runtime/files/codings.ts'
+import { EXTENSIONS } from '../../runtime/files/codings.ts'
 import {
   directoryAt,
   longRun,
@@ -13,8 +13,6 @@ import {
   table
 } from '../../publishing/cli/command.ts'
 import type { Output, Command } from '../../runtime/app/extra.ts'
-
-const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
 const GLOB_OPTIONS = {
   include: {
@@ -30,7 +28,7 @@ const compress: Command = {
   name: 'compress',
   summary: 'write compressed copies beside the files of any directory',
   argument: '<dir>',
-  about: `Writes compressed copies (${COPIES}) beside the files of a build, where
+  about: `Writes compressed copies (${EXTENSIONS}) beside the files of a build, where
 they are smaller; koaAssets and servers such as nginx send them. Each copy is
 decompressed and compared with its original before it gets its name. Run it after
 every build, without a configuration; what 'precompile' publishes is compressed.

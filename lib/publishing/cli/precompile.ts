@@ -1,5 +1,5 @@
 // The `precompile` command: the front end of building/precompile.ts.
-import { CODINGS } from '../../runtime/files/codings.ts'
+import { EXTENSIONS } from '../../runtime/files/codings.ts'
 import {
   PRECOMPILE_EXTRAS,
   type PrecompileExtras,
@@ -12,14 +12,12 @@ import { AssetError, PrecompileError, printable } from '../../runtime/errors.ts'
 import { FAILED, longRun, count, formatBytes, formatSeconds, indent, table } from './command.ts'
 import { isInside, pathFrom } from '../../runtime/files/paths.ts'
 
-const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
-
 export const precompile: Command = {
   name: 'precompile',
   summary: 'build every asset for production, fingerprinted and compressed',
   about: `Compiles or copies every asset of every app and third-party package into public,
 under its plain name and under one that contains the digest of its content, adds
-compressed copies (${COPIES}) where they are smaller, and writes the manifest
+compressed copies (${EXTENSIONS}) where they are smaller, and writes the manifest
 public/assets.json last. Run it in every deployment, before the application starts.
 
 Unchanged files are not written again. Files of earlier deployments stay, so pages

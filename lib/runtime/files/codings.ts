@@ -75,6 +75,9 @@ export const CODINGS: readonly Coding[] = [
   }
 ]
 
+/** The extensions of copies, as texts list them. */
+export const EXTENSIONS = CODINGS.map(({ extension }) => extension).join(', ')
+
 /** `/data.json.gz` -> `/data.json`; any other path stays. */
 export function withoutCodingExtension(path: string): string {
   const coding = CODINGS.find(({ extension }) => path.endsWith(extension))
