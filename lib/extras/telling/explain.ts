@@ -29,8 +29,6 @@ import {
   type Verdict
 } from './list.ts'
 
-export type Explanation = Awaited<ReturnType<typeof explain>>
-
 export interface Step {
   readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
   readonly finding: string

@@ -3,7 +3,7 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
-import type { Explanation, Step } from '../../../lib/extras/telling/explain.ts'
+import type { Step } from '../../../lib/extras/telling/explain.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
@@ -13,7 +13,7 @@ import { withDigest } from '../../support/digest.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
-import { explain, listAssets } from './told.ts'
+import { explain, listAssets, type Explanation } from './told.ts'
 
 const FILES = {
   'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',

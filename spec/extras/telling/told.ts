@@ -5,6 +5,8 @@ import { Pipeline } from '../../../lib/runtime/app/pipeline.ts'
 import { listAssets as list } from '../../../lib/extras/telling/commands.ts'
 import { explain as explainAt } from '../../../lib/extras/telling/explain.ts'
 
+export type Explanation = Awaited<ReturnType<typeof explainAt>>
+
 export const explain = (asked: string, options?: KoaAssetsOptions) =>
   explainAt(new Pipeline(settleProject(options), () => undefined), asked)
 

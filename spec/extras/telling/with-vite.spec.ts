@@ -5,14 +5,13 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import type { Explanation } from '../../../lib/extras/telling/explain.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
 import { ESBUILD, TWO_BUILDS, viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 import { startVite } from '../../support/vite-server.ts'
-import { explain } from './told.ts'
+import { explain, type Explanation } from './told.ts'
 
 const MOUNTED = {
   'css/app.css': 'a{}',
