@@ -59,7 +59,7 @@ export class Survey {
     const failures = findFailures(pipeline.settings, [place], () => undefined)
     const problems = new Set([...failures.map(({ error }) => error.message), ...reading.problems])
     const state = await stateOf(pipeline, place, reading)
-    const seen = { ...reading, problems: [...problems], state }
+    const seen: Seen = { ...reading, problems: [...problems], state }
     if (this.places.has(path)) this.seen.set(path, seen)
     return seen
   }

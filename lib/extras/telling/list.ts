@@ -139,10 +139,9 @@ async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> 
   return 'identity' in sizes ? sizes : {}
 }
 
-/** The next request publishes what is `outdated` or `unpublished`; what is `broken` cannot be published. */
-type State = 'broken' | 'outdated' | 'unpublished' | 'published'
-
-export type Verdict = Pick<Reading, 'reason'> & { readonly state: State }
+export type Verdict = Pick<Reading, 'reason'> & {
+  readonly state: Awaited<ReturnType<typeof stateOf>>
+}
 
 export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inputs'> {
   readonly problems: readonly string[]
@@ -187,11 +186,8 @@ export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Re
   }
 }
 
-export async function stateOf(
-  pipeline: Pipeline,
-  { app, path }: Sourced,
-  { digest }: Reading
-): Promise<State> {
+/** The next request publishes what is `outdated` or `unpublished`; what is `broken` cannot be published. */
+export async function stateOf(pipeline: Pipeline, { app, path }: Sourced, { digest }: Reading) {
   if (digest === undefined && (app.compile || !app.fingerprint)) return 'broken'
   if (app.fingerprint) {
     const entry = pipeline.namesOf(app)?.assets.get(encodePath(path))
