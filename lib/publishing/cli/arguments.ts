@@ -63,7 +63,7 @@ export function parseCommandLine(words: readonly string[], commands: readonly Co
   const command = name === undefined ? undefined : findCommand(name, commands)
   for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
   const given = { ...values, ...(isHelp && { help: true }) } as Values
-  if (command) checkArguments(args, command, given.help)
+  if (command && !given.help) checkArguments(args, command)
   return { command, args, values: given }
 }
 
@@ -95,11 +95,7 @@ function checkOption(
   }
 }
 
-function checkArguments(
-  given: readonly string[],
-  { name, argument = '' }: Command,
-  isHelp = false
-): void {
+function checkArguments(given: readonly string[], { name, argument = '' }: Command): void {
   const wanted = argument.match(/<[^>]+>|\[[^\]]+\]/g) ?? []
   const surplus = given[wanted.length]
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
@@ -107,9 +103,7 @@ function checkArguments(
   // An unset shell variable must not mean the working directory.
   if (empty !== undefined) throw new UsageError(`${name} got an empty argument: ${empty}`)
   const missing = wanted[given.length]
-  if (missing?.startsWith('<') && !isHelp) {
-    throw new UsageError(`${name} requires an argument: ${missing}`)
-  }
+  if (missing?.startsWith('<')) throw new UsageError(`${name} requires an argument: ${missing}`)
 }
 
 const NAME = 'koa-fresh-assets'
