@@ -11,7 +11,7 @@ import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { firstFile, foldersFrom, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
 import { isFree, isPackage } from './options.ts'
-import { hasRolldown } from './rolldown.ts'
+import { hasRolldown, startedWithout } from './rolldown.ts'
 
 export interface Package {
   /** The name under which it is installed: the one in its package.json may be another's. */
@@ -197,12 +197,16 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
   return nearest(name, names)
 }
 
+const RESTART = 'restart the server: rolldown was not there when it started'
+const ROLLDOWN = 'run npm install --save-dev rolldown, and restart the server if it runs'
+
 /** Returns undefined for what is no package, such as `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */
-export async function adviceOn({ packages, dir }: AppSettings, specifier: string, root: string) {
+export async function adviceOn(app: AppSettings, specifier: string, root: string) {
+  const { packages, dir } = app
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
   const [name, subpath] = splitSpecifier(specifier)
   const install = `run npm install ${name}`
-  const build = (await hasRolldown(root)) ? install : 'run npm install --save-dev rolldown'
+  const build = !(await hasRolldown(root)) ? ROLLDOWN : startedWithout.has(app) ? RESTART : install
   const publish = isFree({ packages }) ? build : `set packages: ['${specifier}']`
   const folders = [dir, root].flatMap(nodeModulesFrom)
   if (await firstFile(folders.map(each => join(each, name, 'package.json')))) return publish

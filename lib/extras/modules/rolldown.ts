@@ -5,6 +5,7 @@ import type { rolldown, RolldownLog } from 'rolldown'
 import type { parseAst } from 'rolldown/parseAst'
 import type { transform } from 'rolldown/utils'
 import { AssetError, ifAssetError } from '../../runtime/errors.ts'
+import type { AppSettings } from '../../runtime/settings/apps.ts'
 
 export interface Rolldown {
   readonly rolldown: typeof rolldown
@@ -15,6 +16,9 @@ export interface Rolldown {
 /** Earlier ones break React in the order of ECMAScript modules. */
 const OLDEST = '1.2.19'
 const PEER = ['rolldown']
+
+/** The apps whose server found none when it started: it builds no package of theirs. */
+export const startedWithout = new WeakSet<AppSettings>()
 
 /** False for one that cannot be used as well: another tool may have brought it along. */
 export const hasRolldown = async (root: string) =>

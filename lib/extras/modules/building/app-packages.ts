@@ -27,7 +27,13 @@ import { distinct, importedBy, mayImport, type Imported, type ScriptImports } fr
 import { isFree, isNamed, isPackage, modeOf } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
-import { hasRolldown, loadRolldown, requireFolders, rolldownVersion } from '../rolldown.ts'
+import {
+  hasRolldown,
+  loadRolldown,
+  requireFolders,
+  rolldownVersion,
+  startedWithout
+} from '../rolldown.ts'
 import * as builds from './build-process.ts'
 import { AskedFiles, namedFiles } from './package-files.ts'
 import { readPackages, type Listed } from './read.ts'
@@ -38,6 +44,7 @@ export async function packagesOf(project: Project): Promise<MakeSourceList> {
   if (apps.some(isNamed)) requireFolders(OPTION)
   if (apps.some(app => namedIn(app).length > 0)) await rolldownVersion(OPTION, root)
   return (app, own) => {
+    if (!isBuilt) startedWithout.add(app)
     const isListed = isNamed(app) || (isBuilt && isFree(app))
     return [...(isListed ? [new AppPackages(app, project, own)] : []), new AskedFiles(root, app)]
   }
