@@ -9,6 +9,8 @@ type Both = readonly [code: string, development: unknown, production: unknown]
 
 const same = (code: string, value: unknown): Both => [code, value, value]
 
+const TEXT = 'process.env.NODE_ENV import.meta.env.DEV __VERSION__'
+
 const EXPRESSIONS: readonly Both[] = [
   ['process.env.NODE_ENV', 'development', 'production'],
   ["process.env['NODE_ENV']", 'development', 'production'],
@@ -20,11 +22,7 @@ const EXPRESSIONS: readonly Both[] = [
   ['import.meta.env.PROD', false, true],
   ["import.meta.env['DEV'] ? 1 : 2", 1, 2],
   ['import.meta.env?.MODE', 'development', 'production'],
-  [
-    '(({ MODE, DEV }) => [MODE, DEV])(import.meta.env)',
-    ['development', true],
-    ['production', false]
-  ],
+  ['(({ MODE }) => MODE)(import.meta.env)', 'development', 'production'],
   ['`${import.meta.env.MODE}, ${__VERSION__}`', 'development, 1.0', 'production, 1.0'],
   same('import.meta.env.BASE_URL', '/'),
   same('import.meta.env.SSR', false),
@@ -38,10 +36,7 @@ const EXPRESSIONS: readonly Both[] = [
     { a: 1, __VERSION__: '1.0', b: 2 },
     { __VERSION__: 3 }
   ]),
-  same(
-    '"process.env.NODE_ENV import.meta.env.DEV __VERSION__"',
-    'process.env.NODE_ENV import.meta.env.DEV __VERSION__'
-  ),
+  same(`"${TEXT}"`, TEXT),
   same('`__VERSION__ process.env.NODE_ENV`', '__VERSION__ process.env.NODE_ENV'),
   same('/process.env.NODE_ENV/.source', 'process.env.NODE_ENV'),
   same('1 /* process.env.NODE_ENV */', 1),
@@ -79,17 +74,28 @@ export const told = import('./later.js').then(({ later }) => [plain, typed, jsx,
   const kit = modulePkg(
     'kit',
     `import { more } from 'common'
-export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.env.VITE_API, typeof import.meta.hot]`
+import { built } from 'built'
+export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.env.VITE_API, typeof import.meta.hot, built]`
   )
   const common = pkg('common', { main: 'a.js' }, { 'a.js': `exports.more = [${IN_PACKAGES}]` })
+  const browser = { development: './one.js', production: './two.js' }
+  const built = pkg(
+    'built',
+    { exports: { '.': { browser, default: './none.cjs' } } },
+    {
+      'one.js': "export const built = 'development'",
+      'two.js': "export const built = 'production'"
+    }
+  )
   const sources = Object.entries(files).map(([name, code]) => [`javascripts/${name}`, code])
-  const root = makeProject(t, placed({ ...kit, ...common, ...Object.fromEntries(sources) }))
+  const all = { ...kit, ...common, ...built, ...Object.fromEntries(sources) }
+  const root = makeProject(t, placed(all))
   for (const way of WAYS) {
     const isDeveloped = way === 'development'
     const values = EXPRESSIONS.map(([, one, other]) => (isDeveloped ? one : other))
     const mode = isDeveloped ? 'development' : 'production'
     const common = [mode, '1.0', 5, 'own']
-    const kit = [...common, ...common, mode, 'https://api.example', 'undefined']
+    const kit = [...common, ...common, mode, 'https://api.example', 'undefined', mode]
     const expected = [values, values, values, 'mine', kit, isDeveloped ? 1 : 0]
     for (const minify of isDeveloped ? [false] : [false, true]) {
       const options = { env: mode, packages: ['kit'], define: DEFINE, minify }

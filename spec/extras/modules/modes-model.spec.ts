@@ -8,19 +8,18 @@ import { makeProject, writeFiles, type Files } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { outcomeOf } from './page.ts'
 
-interface Import {
-  /** Gives a value a name. */
-  readonly write: (name: string) => string
-  /** The value; undefined: it leads nowhere, and the package cannot be used. */
-  readonly told?: unknown
-}
-
 const DATA = { a: 'json', 'b-c': [1] }
 const OWN_FILES: Files = {
   'data.json': JSON.stringify(DATA),
   'list.json': '[1, 2]',
-  'a.txt': 'text',
-  'typed.mts': 'enum Size { Small = 3 }\nexport const told: number = Size.Small',
+  'a.txt': 'a "text"',
+  'typed.mts': `import { later } from './later.tsx'
+import type { Type } from './gone.ts'
+enum Size { Small = 1 }
+export const told: Type = Size.Small + later`,
+  'later.tsx': 'export const later = 2 as number',
+  'node.js': "import 'node:process'\nexport const told = 'node'",
+  'browser.js': "export const told = 'browser'",
   'one.cjs': "module.exports = require('./list.json')",
   'asks.cjs': "exports.told = require('kit/two').told",
   'two.cjs': "exports.told = 'required'",
@@ -31,45 +30,35 @@ const OWN_FILES: Files = {
     "export const told = 'mapped'\n//# sourceMappingURL=data:application/json;base64,AAAA"
 }
 
-const IMPORTS = {
-  json: { write: name => `import ${name} from './data.json'`, told: DATA },
-  'a name of JSON': { write: name => `import { a as ${name} } from './data.json'`, told: 'json' },
-  'an array': {
-    write: name => `import ${name} from './list.json' with { type: 'json' }`,
-    told: [1, 2]
-  },
-  'an array later': {
-    write: name =>
-      `const ${name} = (await import('./list.json', { with: { type: 'json' } })).default`,
-    told: [1, 2]
-  },
-  'JSON later': { write: name => `const ${name} = (await import('./data.json')).a`, told: 'json' },
-  'required JSON': { write: name => `import ${name} from './one.cjs'`, told: [1, 2] },
-  text: { write: name => `import ${name} from './a.txt'`, told: 'text' },
-  TypeScript: { write: name => `import { told as ${name} } from './typed.mts'`, told: 3 },
-  Lib: { write: name => `import { told as ${name} } from './Lib.js'`, told: 'Lib' },
-  lib: { write: name => `import { told as ${name} } from './lib.js'`, told: 'lib' },
-  'a broken map': {
-    write: name => `import { told as ${name} } from './mapped.js'`,
-    told: 'mapped'
-  },
-  itself: { write: name => `import { told as ${name} } from 'kit/own.js'`, told: 'own' },
-  'what is for import': {
-    write: name => `import { told as ${name} } from 'kit/two'`,
-    told: 'imported'
-  },
-  'what is for require': {
-    write: name => `import { told as ${name} } from './asks.cjs'`,
-    told: 'required'
-  },
-  'another package': { write: name => `import { told as ${name} } from 'part'`, told: 'part' },
-  'none later': { write: name => `const ${name} = await import('gone').catch(() => 0)`, told: 0 },
-  'no package': { write: name => `import ${name} from 'gone'` },
-  'no file': { write: name => `import ${name} from './gone.js'` },
-  'no path': { write: name => `import ${name} from '/gone.js'` },
-  'a scheme': { write: name => `import ${name} from 'virtual:x'` },
-  'our scheme': { write: name => `import ${name} from 'package:kit'` }
-} as const satisfies Record<string, Import>
+/** By what is imported: the code, in which `NAME` becomes a variable, and its value; without one the import leads nowhere. */
+const IMPORTS: Readonly<Record<string, readonly [code: string, told?: unknown]>> = {
+  json: ["import NAME from './data.json'", DATA],
+  'a name of JSON': ["import { a as NAME } from './data.json'", 'json'],
+  'an array': ["import NAME from './list.json' with { type: 'json' }", [1, 2]],
+  'an array later': [
+    "const NAME = (await import('./list.json', { with: { type: 'json' } })).default",
+    [1, 2]
+  ],
+  'JSON later': ["const NAME = (await import('./data.json')).a", 'json'],
+  'required JSON': ["import NAME from './one.cjs'", [1, 2]],
+  text: ["import NAME from './a.txt'", 'a "text"'],
+  TypeScript: ["import { told as NAME } from './typed.mts'", 3],
+  Lib: ["import { told as NAME } from './Lib.js'", 'Lib'],
+  lib: ["import { told as NAME } from './lib.js'", 'lib'],
+  'a broken map': ["import { told as NAME } from './mapped.js'", 'mapped'],
+  itself: ["import { told as NAME } from 'kit/own.js'", 'own'],
+  'what is for import': ["import { told as NAME } from 'kit/two'", 'imported'],
+  'what is for require': ["import { told as NAME } from './asks.cjs'", 'required'],
+  'what is for browsers': ["import { told as NAME } from './node.js'", 'browser'],
+  'no extension': ["import { told as NAME } from './own'", 'own'],
+  'another package': ["import { told as NAME } from 'part'", 'part'],
+  'none later': ["const NAME = await import('gone').catch(() => 0)", 0],
+  'no package': ["import NAME from 'gone'"],
+  'no file': ["import NAME from './gone.js'"],
+  'no path': ["import NAME from '/gone.js'"],
+  'a scheme': ["import NAME from 'virtual:x'"],
+  'our scheme': ["import NAME from 'package:kit'"]
+}
 
 /** Where a package is, and `part`, which it imports; `part` is that of the project where the package has none. */
 const STORES: Readonly<Record<string, readonly [kit: string, part: string]>> = {
@@ -85,12 +74,12 @@ const STORES: Readonly<Record<string, readonly [kit: string, part: string]>> = {
   workspace: ['packages/kit', 'packages/part']
 }
 
+const NAMES = Object.keys(IMPORTS)
+const LOST = NAMES.filter(each => IMPORTS[each]?.length === 1)
+
 const aPlan = fc.record({
   store: fc.constantFrom(...Object.keys(STORES)),
-  imports: fc.uniqueArray(fc.constantFrom(...(Object.keys(IMPORTS) as (keyof typeof IMPORTS)[])), {
-    minLength: 1,
-    maxLength: 4
-  }),
+  imports: fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 4 }),
   isTyped: fc.boolean(),
   missing: fc.constantFrom('warn' as const, 'error' as const),
   bundle: fc.constantFrom('packages' as const, true as const),
@@ -108,20 +97,22 @@ const IN_STORE: Plan = {
   isPartNamed: true
 }
 
+const FLAT: Plan = { ...IN_STORE, store: 'flat' }
+
 /** Both names are those of files that only pass on what a file of the package exports. */
-const TWINS: Plan = {
-  ...IN_STORE,
-  store: 'flat',
-  imports: ['none later', 'Lib', 'lib'],
-  bundle: true
-}
+const TWINS: Plan = { ...FLAT, imports: ['none later', 'Lib', 'lib'], bundle: true }
+
+const LATER = NAMES.filter(each => each.endsWith('later'))
 
 /** What awaits stands alone, and imports the module that is made of JSON. */
-const APART: Plan = {
-  ...IN_STORE,
-  store: 'flat',
-  imports: ['none later', 'an array', 'an array later']
-}
+const APART: Plan = { ...FLAT, imports: ['an array', ...LATER] }
+
+/** What stands alone nowhere, and each import that leads nowhere. */
+const TOGETHER = NAMES.filter(each => ![...LOST, ...LATER].includes(each))
+const ALL: readonly Plan[] = [
+  { ...FLAT, imports: TOGETHER, bundle: true },
+  ...LOST.map(each => ({ ...FLAT, imports: [each], missing: 'warn' as const }))
+]
 
 const OWN = ['Own', 'own']
 
@@ -129,7 +120,7 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
   const [kit, part] = STORES[store] ?? ['', '']
   const main = isTyped ? 'index.ts' : 'index.js'
   const names = imports.map((_, at) => `v${at}`)
-  const lines = imports.map((each, at) => IMPORTS[each].write(`v${at}`))
+  const lines = imports.map((each, at) => IMPORTS[each]?.[0].replace('NAME', `v${at}`))
   const json = (name: string, given: object) =>
     JSON.stringify({ name, version: '1.0.0', type: 'module', ...given })
   const below = (folder: string, files: Files) =>
@@ -138,9 +129,10 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
     "import { told as kit } from 'kit'",
     "import list from 'kit/list.json' with { type: 'json' }",
     "import data from 'kit/data.json' with { type: 'json' }",
+    "import { told as main } from 'words'",
     ...(isPartNamed ? ["import { told as part } from 'part'", 'void part'] : []),
     ...OWN.map(name => `import { own as ${name} } from '@/${name}.ts'`),
-    `export const told = [kit, list, data, ${OWN.join(', ')}]`
+    `export const told = [kit, list, data, main, ${OWN.join(', ')}]`
   ]
   const source = Object.fromEntries(
     OWN.map(name => [`js/${name}.ts`, `export const own = '${name}'`])
@@ -154,7 +146,8 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
           '.': `./${main}`,
           './*': './*',
           './two': { require: './two.cjs', import: './two.js' }
-        }
+        },
+        browser: { './node.js': './browser.js' }
       }),
       [main]: [...lines, `export const told = [${names.join(', ')}]`].join('\n'),
       'own.js': "export const told = 'own'"
@@ -162,6 +155,10 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
     ...below(part, {
       'package.json': json('part', { exports: './index.js' }),
       'index.js': "export const told = 'part'"
+    }),
+    ...below('app/node_modules/words', {
+      'package.json': json('words', { main: 'words.json' }),
+      'words.json': '{"told":"main"}'
     }),
     ...below('app', placed({ ...source, 'js/app.ts': app.join('\n') })),
     'app/tsconfig.json': JSON.stringify({ compilerOptions: { paths } })
@@ -180,26 +177,24 @@ test('model: what works in development works however it is joined, and the other
   t.timeout(3_600_000)
   const property = fc.asyncProperty(aPlan, async plan => {
     const { imports, missing, bundle, store, isPartNamed } = plan
-    const isLost = imports.some(each => !('told' in IMPORTS[each]))
-    const told = imports.map(each => ('told' in IMPORTS[each] ? IMPORTS[each].told : undefined))
+    const isLost = imports.some(each => LOST.includes(each))
+    const told = imports.map(each => IMPORTS[each]?.[1])
     // What is nested in another package is none of the project.
-    const packages = isPartNamed && store !== 'nested' ? ['kit', 'part'] : ['kit']
+    const isPart = isPartNamed && store !== 'nested'
+    const packages = ['kit', 'words', ...(isPart ? ['part'] : [])]
     for (const way of ['development', false, bundle] as const) {
-      const root = make(makeProject(t), { ...plan, isPartNamed: packages.length > 1 })
+      const root = make(makeProject(t), { ...plan, isPartNamed: isPart })
       const outcome = await outcomeOf(t, root, { packages, missing }, way)
       const where = `${way}: ${outcome.failed}`
       if (isLost) {
         t.regex(outcome.failed ?? '', /kit\/index\.[jt]s:? imports '[^']+', which is not/, where)
         continue
       }
-      t.deepEqual(outcome.told, [told, [1, 2], DATA, ...OWN], where)
+      t.deepEqual(outcome.told, [told, [1, 2], DATA, 'main', ...OWN], where)
       t.deepEqual(outcome.preloaded, outcome.loaded, where)
     }
   })
   const seed = Number(process.env['SEED'] ?? 1)
-  await fc.assert(property, {
-    numRuns: cases(7, 150),
-    seed,
-    examples: [[IN_STORE], [TWINS], [APART]]
-  })
+  const examples = [IN_STORE, TWINS, APART, ...ALL].map((plan): [Plan] => [plan])
+  await fc.assert(property, { numRuns: examples.length + cases(4, 150), seed, examples })
 })

@@ -22,6 +22,10 @@ export function pkg(path: string, json: Json, files: Files = {}): Files {
 export const modulePkg = (path: string, code: string, files: Files = {}, json: Json = {}): Files =>
   pkg(path, { module: 'index.js', ...json }, { 'index.js': code, ...files })
 
+/** A package.json with these dependencies. */
+export const dependencies = (...names: string[]): string =>
+  JSON.stringify({ dependencies: Object.fromEntries(names.map(name => [name, '1'])) })
+
 const ESM = { node: './node.js', import: './dist/esm/index.js' }
 const SPLIT = { exports: { '.': ESM, './more': './more.js' } }
 const BOTH = { main: 'cjs.js', module: 'lib/index.js' }

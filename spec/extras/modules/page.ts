@@ -1,6 +1,7 @@
 // A page with one module, run as a browser would: in development, precompiled module by module, and joined.
 import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Middleware } from 'koa'
 import type { ExecutionContext } from '../../support/test.ts'
 import { isBare, loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
@@ -36,19 +37,13 @@ export async function outcomeOf(
     if (report instanceof Error) return { failed: report.message, warnings }
     warnings.push(...report.warnings)
   }
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...given,
-      env: isDevelopment ? 'development' : 'production',
-      routes(ctx) {
-        const { importMap, javascript } = ctx.assets
-        const tag = () => javascript('app', { type: 'module', modulepreload: true })
-        if (ctx.path === '/') ctx.body = importMap() + tag()
-      }
-    }
-  )
+  const routes: Middleware = ctx => {
+    const { importMap, javascript } = ctx.assets
+    const tag = () => javascript('app', { type: 'module', modulepreload: true })
+    if (ctx.path === '/') ctx.body = importMap() + tag()
+  }
+  const env = isDevelopment ? 'development' : 'production'
+  const site = await makeSite(t, {}, { ...given, env, routes })
   const html = await site.ask('/')
   if (html.status !== 200) return { failed: site.errors.at(-1)?.message ?? '', warnings }
   return { ...(await runPage(site, html.text, `run-${way}`)), warnings }

@@ -6,12 +6,10 @@ import type { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { test } from '../../../support/test.ts'
 import { makeFingerprinted, MODES, placed, readManifest } from '../../../support/fingerprinted.ts'
 import { run } from '../../../support/fingerprinted.ts'
+import { makeCounter } from '../../../support/counting-compiler.ts'
 import { makeProject, makeSite, writeFiles, type Files, type Site } from '../../../support/site.ts'
 import { warningsAbout } from '../../../support/warnings.ts'
-import { makePage, modulePkg, pkg } from '../package-files.ts'
-
-const needs = (...names: string[]) =>
-  JSON.stringify({ dependencies: Object.fromEntries(names.map(name => [name, '1'])) })
+import { dependencies, makePage, modulePkg, pkg } from '../package-files.ts'
 
 const SHEET = '.kit { src: url(../fonts/kit.woff2) }'
 const KIT: Files = {
@@ -93,7 +91,7 @@ for (const [shift, [language, write]] of Object.entries(LANGUAGES).entries()) {
         ? [sheet, font]
         : [sheet, `/assets/npm/${name}/dist/a.css`, font]
     })
-    writeFiles(root, { 'package.json': '{}', 'apps/web/package.json': needs(...names) })
+    writeFiles(root, { 'package.json': '{}', 'apps/web/package.json': dependencies(...names) })
     const site = await makeSite(t, {}, { root })
     for (const [at, urls] of expected.entries()) {
       t.deepEqual(await urlsFrom(site, urls[0] ?? ''), urls, JSON.stringify(rows[at]))
@@ -111,16 +109,14 @@ test('what the app has comes before a package of the same name, beside the style
   const files = {
     ...pkg('reset.css', { style: 'a.css' }, { 'a.css': '' }),
     ...pkg('kit', { style: 'a.css' }, { 'a.css': '', 'named.css': '' }),
-    '/package.json': needs('reset.css', 'kit'),
+    '/package.json': dependencies('reset.css', 'kit'),
     'css/app.css': "@import 'reset.css'; @import 'kit/named.css'; @import 'kit'",
     'css/reset.css': '',
     'other/kit/named.css': ''
   }
   const site = await makeSite(t, files)
-  t.is(
-    (await site.ask('/assets/app.css')).text,
-    `@import 'reset.css'; @import 'kit/named.css'; @import "/assets/npm/kit/a.css"`
-  )
+  const expected = `@import 'reset.css'; @import 'kit/named.css'; @import "/assets/npm/kit/a.css"`
+  t.is((await site.ask('/assets/app.css')).text, expected)
   rmSync(site.at('css/reset.css'))
   t.regex((await site.ask('/assets/app.css')).text, /^@import "\/assets\/npm\/reset\.css\/a\.css"/)
 })
@@ -130,7 +126,7 @@ test('of the files of a package that Sass may mean by a path it takes the one th
   const names = stems.flatMap(stem => ['.scss', '.css'].map(ending => stem + ending))
   const pairs = names.flatMap((one, at) => names.slice(at).map(other => [one, other]))
   for (const json of [{}, { exports: { './*': './*' } }]) {
-    const root = makeProject(t, { 'package.json': needs('kit') })
+    const root = makeProject(t, { 'package.json': dependencies('kit') })
     for (const [at, pair] of pairs.entries()) {
       install(root, `kit/${at}`, 'hoisted', {}, {})
       for (const name of pair)
@@ -166,7 +162,9 @@ const WHOLE: readonly (readonly [json: object, hasIndex: boolean, ...taken: stri
 ]
 
 test('of a package a language takes what is for it, Sass then its own index, then what is for CSS', async t => {
-  const root = makeProject(t, { 'package.json': needs(...WHOLE.map((_, at) => `kit-${at}`)) })
+  const root = makeProject(t, {
+    'package.json': dependencies(...WHOLE.map((_, at) => `kit-${at}`))
+  })
   for (const [at, [json, hasIndex]] of WHOLE.entries()) {
     const paths = [FIELDS, CONDITIONS].flatMap(each => Object.values(each))
     const all = [...paths.map(path => posix.normalize(path)), ...(hasIndex ? ['_index.scss'] : [])]
@@ -193,7 +191,7 @@ test('a plugin of Less is a script of a package, even beside a stylesheet of tha
   const code = "module.exports = { install: (_, __, all) => all.add('seven', () => 7) }"
   const files = {
     ...pkg('kit', {}, { 'seven.js': code, 'seven.css': '.a {}' }),
-    '/package.json': needs('kit'),
+    '/package.json': dependencies('kit'),
     'css/app.css.less': "@plugin 'kit/seven'; a { width: seven() }"
   }
   const site = await makeSite(t, files)
@@ -213,7 +211,7 @@ test('a package that a stylesheet cannot have is an error with its place and wha
   const files = {
     ...pkg('kit', {}, { 'a.css': '', '.hidden/a.css': '' }),
     ...pkg('other', {}, { 'a.css': '' }),
-    '/package.json': needs('kit', 'gone'),
+    '/package.json': dependencies('kit', 'gone'),
     'css/app.css': ['.a {}', ...Object.keys(ERRORS).map(path => `@import '${path}';`)].join('\n')
   }
   const site = await makeSite(t, files, { missing: 'warn' })
@@ -237,11 +235,8 @@ test('a package that a stylesheet cannot have is an error with its place and wha
     }
   }
   await site.ask('/assets/app.css')
-  const off = await makeSite(
-    t,
-    { ...files, 'css/app.css': "@import 'kit/a.css'" },
-    { packages: false }
-  )
+  const own = { ...files, 'css/app.css': "@import 'kit/a.css'" }
+  const off = await makeSite(t, own, { packages: false })
   t.is((await off.ask('/assets/app.css')).status, 500)
   t.false(off.errors[0]?.message.includes('npm install'))
 })
@@ -252,7 +247,7 @@ const BROKEN: Files = {
   '/node_modules/kit/f.woff2': 'font',
   '/node_modules/bad/package.json': '{ "style" ',
   '/node_modules/worse/package.json': '[',
-  '/package.json': needs('kit', 'bad', 'worse', 'lost'),
+  '/package.json': dependencies('kit', 'bad', 'worse', 'lost'),
   'css/kit.css': "@import 'kit'; @import 'lost';",
   'css/two.css': "@import 'worse'; @import 'bad';",
   'css/four.css': 'a { b: url(nowhere.png) }'
@@ -286,7 +281,7 @@ test('a stylesheet gets no file outside of its package, no dotfile, and of other
     ...pkg('kit/node_modules/in', {}, { 'a.css': '' }),
     '/node_modules/x.css': '',
     '/secret.css': '',
-    '/package.json': needs('kit'),
+    '/package.json': dependencies('kit'),
     'css/app.css': paths.map(path => `@import '${path}';`).join('\n'),
     'css/kit.css': "@import 'kit/a.css'"
   }
@@ -303,7 +298,7 @@ test('a stylesheet gets no file outside of its package, no dotfile, and of other
 test('a new version, a new package and an edit of one are in the next page', async t => {
   const files = {
     ...pkg('kit', { exports: { './css': './one.css' } }, { 'one.css': '.one {}' }),
-    '/package.json': needs('kit', 'late'),
+    '/package.json': dependencies('kit', 'late'),
     'css/app.css': "@import 'kit/css';",
     'css/late.css': "@import 'late';"
   }
@@ -328,20 +323,18 @@ test('a new version, a new package and an edit of one are in the next page', asy
 
 for (const mode of MODES) {
   test(`stylesheets of packages have fingerprints, and nothing is compiled twice for them (${mode})`, async t => {
-    let count = 0
-    const compile = ({ code }: { readonly code: string }) => ({ code: (count++, code) })
+    const { calls, compiler } = makeCounter('.own')
     const files = {
       ...pkg('kit', { style: 'a.css' }, { 'a.css': '.a { src: url(f.woff2) }', 'f.woff2': '' }),
-      '/package.json': needs('kit'),
+      '/package.json': dependencies('kit'),
       'css/app.own': "@import 'kit';"
     }
-    const compilers = [{ extensions: '.own', target: '.css', compile }]
-    const site = await makeFingerprinted(t, mode, files, { compilers })
+    const site = await makeFingerprinted(t, mode, files, { compilers: [compiler] })
     const sheet = await site.path('app.css')
     const urls = await urlsFrom(site, sheet)
     t.is(urls.length, 3)
     for (const url of urls) t.regex(url, /-[\da-f]{32}\.\w+$/)
-    t.is(count, 1)
+    t.is(calls.length, 1)
     await site.edit({ '/node_modules/kit/a.css': '.b {}' })
     t.is((await urlsFrom(site, await site.path('app.css'))).length, 2)
   })
@@ -351,7 +344,7 @@ test('a module finds the packages of its own workspace member, and the nearest o
   const files = {
     ...modulePkg('both', "export const both = 'root'"),
     '/package.json': '{ "workspaces": ["apps/*"] }',
-    '/apps/web/package.json': needs('both', 'only'),
+    '/apps/web/package.json': dependencies('both', 'only'),
     'app.js':
       "import { both } from 'both'; import { only } from 'only/sub'; console.log(both, only)"
   }
@@ -374,21 +367,6 @@ test('a module finds the packages of its own workspace member, and the nearest o
   t.is((await page.load('both'))['both'], 'root')
 })
 
-test('a file that a stylesheet asks for is there in a process that has not rendered the stylesheet', async t => {
-  const files = { ...placed({ 'app.css': "@import 'kit';" }), 'package.json': needs('kit') }
-  const root = makeProject(t, files)
-  install(root, 'kit', 'hoisted', { style: 'dist/a.css' })
-  const paths = ['/assets/npm/kit/fonts/kit.woff2', '/assets/npm/kit/dist/a.css']
-  const first = await makeSite(t, {}, { root })
-  t.is((await first.ask('/assets/app.css')).status, 200)
-  const other = await makeSite(t, {}, { root })
-  for (const path of paths) t.is((await other.ask(path)).status, 200, path)
-  t.is((await other.ask('/assets/npm/kit/x.mjs')).status, 404)
-  writeFiles(root, { 'node_modules/kit/fonts/kit.woff2': 'edited' })
-  const third = await makeSite(t, {}, { root })
-  t.is((await third.ask(paths[0] ?? '')).text, 'edited')
-})
-
 const WORKERS = {
   'build/w.mjs': "import './part.mjs'; import.meta.url",
   'build/part.mjs': "import '../img.js'",
@@ -400,7 +378,7 @@ const WORKERS = {
 const WITH_WORKERS = {
   ...pkg('pdf', { exports: { '.': './x.js', './worker': { import: './build/w.mjs' } } }, WORKERS),
   ...pkg('other', {}, { 'w.js': '' }),
-  '/package.json': needs('pdf', 'gone'),
+  '/package.json': dependencies('pdf', 'gone'),
   'js/app.ts': `new Worker(new URL('pdf/worker', import.meta.url) as URL, { type: 'module' })
     new Worker(new URL("pdf/classic.js", import.meta.url))
     new URL('own.js', import.meta.url)`,
@@ -431,10 +409,8 @@ test('a file that a module asks for is there in a process that has not compiled 
   t.regex(text, /new URL\("\/assets\/npm\/pdf\/build\/w\.mjs", import\.meta\.url\)/)
   await run({ root, bundle: false })
   const names = Object.keys(readManifest(root).assets).filter(path => path.includes('/npm/'))
-  t.deepEqual(
-    names,
-    ASKED.map(name => `/assets/npm/pdf/${name}`)
-  )
+  const asked = ASKED.map(name => `/assets/npm/pdf/${name}`)
+  t.deepEqual(names, asked)
 })
 
 const NOT_ASKED: Readonly<Record<string, string>> = {
@@ -452,10 +428,8 @@ test('a URL of a package that a module cannot have is an error with its place an
   await site.ask('/assets/app.js')
   for (const [at, [path, advice]] of Object.entries(NOT_ASKED).entries()) {
     const place = `apps/web/assets/js/app.ts:${at + 1}:9`
-    const told = warningsAbout(`${place} refers to ${path}`)
-    t.deepEqual(told, [
-      `koa-fresh-assets: ${place} refers to ${path}, which was not found${advice}`
-    ])
+    const told = `koa-fresh-assets: ${place} refers to ${path}, which was not found${advice}`
+    t.deepEqual(warningsAbout(`${place} refers to ${path}`), [told])
   }
   const none = await makeSite(t, WITH_WORKERS, { packages: false, missing: 'warn' })
   await none.ask('/assets/app.js')

@@ -6,11 +6,9 @@ import { readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 import { cases } from '../../../support/soak.ts'
 import { test } from '../../../support/test.ts'
+import { dependencies } from '../package-files.ts'
 
 const NAMES = ['kit', 'grid', 'base'] as const
-const DEPENDENCIES = JSON.stringify({
-  dependencies: Object.fromEntries(NAMES.map(name => [name, '*']))
-})
 
 /** The folders in which a version of a package may be, those of other packages behind these. */
 const FOLDERS = [
@@ -99,7 +97,7 @@ const marksIn = (text: string) => Array.from(text.matchAll(/--at: "([^"]+)"/g), 
 
 test('every stylesheet gets the version that Node finds, under the same name in all modes', async t => {
   const property = fc.asyncProperty(TREES, async tree => {
-    const root = makeProject(t, { 'package.json': DEPENDENCIES })
+    const root = makeProject(t, { 'package.json': dependencies(...NAMES) })
     plant(root, tree)
     const css = 'apps/web/assets/css'
     for (const name of NAMES)

@@ -1,54 +1,35 @@
 // Modules with brackets in each other, for which the native stack of Rolldown has no room.
 import { test } from '../../../support/test.ts'
 import { placed, run } from '../../../support/fingerprinted.ts'
-import { makeProject } from '../../../support/site.ts'
+import { makeProject, type Files } from '../../../support/site.ts'
 import { pkg } from './shop.ts'
 
 const nested = (depth: number, open = '[', close = ']', inner = '') =>
   open.repeat(depth) + inner + close.repeat(depth)
 const DEEP = nested(20_000)
-const inPackage = { packages: ['deep'] }
-const IMPORT = "import value from 'deep'\nconsole.log(value)"
-const OWN = { 'javascripts/app.js': "import value from './deep.js'\nconsole.log(value)" }
+const IN_APP = 'apps/web/assets/javascripts/deep.js'
+const inApp = (code: string) => ({
+  'javascripts/app.js': "import value from './deep.js'\nconsole.log(value)",
+  'javascripts/deep.js': code
+})
+const inPackage = (files: Files, json = {}) => ({
+  ...pkg('deep', files, json),
+  'javascripts/app.js': "import value from 'deep'\nconsole.log(value)"
+})
+const REQUIRED = {
+  'index.js': "module.exports = require('./data.js')",
+  'data.js': `module.exports = ${DEEP}`
+}
 
-for (const [what, file, files, options] of [
-  [
-    'module of the app',
-    'apps/web/assets/javascripts/deep.js',
-    { ...OWN, 'javascripts/deep.js': `export default ${DEEP}` },
-    { bundle: true }
-  ],
-  [
-    'module that awaits',
-    'apps/web/assets/javascripts/deep.js',
-    { ...OWN, 'javascripts/deep.js': `await 1\nexport default ${DEEP}` },
-    { bundle: true }
-  ],
-  [
-    'module of a package',
-    'node_modules/deep/index.js',
-    { ...pkg('deep', { 'index.js': `export default ${DEEP}` }), 'javascripts/app.js': IMPORT },
-    inPackage
-  ],
-  [
-    'file that CommonJS requires',
-    'node_modules/deep/data.js',
-    {
-      ...pkg(
-        'deep',
-        {
-          'index.js': "module.exports = require('./data.js')",
-          'data.js': `module.exports = ${DEEP}`
-        },
-        { type: 'commonjs' }
-      ),
-      'javascripts/app.js': IMPORT
-    },
-    inPackage
-  ]
+for (const [what, file, files] of [
+  ['module of the app', IN_APP, inApp(`export default ${DEEP}`)],
+  ['module that awaits', IN_APP, inApp(`await 1\nexport default ${DEEP}`)],
+  ['module of a package', 'deep/index.js', inPackage({ 'index.js': `export default ${DEEP}` })],
+  ['file that CommonJS requires', 'deep/data.js', inPackage(REQUIRED, { type: 'commonjs' })]
 ] as const) {
   test(`a ${what} with 20,000 brackets in each other is an error with its file`, async t => {
     const root = makeProject(t, placed(files))
+    const options = file === IN_APP ? { bundle: true } : { packages: ['deep'] }
     const { message } = await t.throwsAsync(run({ root, ...options }))
     t.true(message.includes(file), message)
     t.true(message.includes('more than 500 brackets in each other'), message)
@@ -74,12 +55,6 @@ test('400 brackets in each other and chains of 20,000 are joined, and brackets i
 
 test('a module that awaits stays a file, however long a chain in it is', async t => {
   const chain = `${'globalThis.a ? 1 : '.repeat(10_000)}2`
-  const root = makeProject(
-    t,
-    placed({
-      'javascripts/app.js': "import './chain.js'",
-      'javascripts/chain.js': `export default ${chain}\nawait 1`
-    })
-  )
+  const root = makeProject(t, placed(inApp(`export default ${chain}\nawait 1`)))
   t.is((await run({ root, bundle: true })).joined?.files, 2)
 })

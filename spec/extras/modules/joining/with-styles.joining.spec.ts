@@ -75,12 +75,12 @@ test('by default modules are joined where Rolldown is new enough; with the optio
   const files = {
     'app.js': "import './part.js'",
     'part.js': 'console.log(1)',
-    ...pkg('rolldown', { 'index.js': '' }, { version: '1.0.0' })
+    ...pkg('rolldown', { 'index.js': '' }, { version: '1.2.18' })
   }
   const root = makeProject(t, placed(files))
   await run({ root, bundle: undefined })
   t.deepEqual(Object.keys(readManifest(root).assets), ['/assets/app.js', '/assets/part.js'])
-  const message = /needs rolldown 1\.2\.19 or newer, and 1\.0\.0 is installed/
+  const message = /needs rolldown 1\.2\.19 or newer, and 1\.2\.18 is installed/
   await t.throwsAsync(run({ root, bundle: true }), { message })
 })
 
@@ -232,10 +232,8 @@ test('modules in a circle with one that stays a file stay files as well', async 
 test('an import that a package does not have is an error at its place, and nothing is published', async t => {
   const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
   const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
-  t.regex(
-    withSlashes(error?.message ?? ''),
-    /javascripts\/wrong\.js:1:16: "nothing" is not exported by "node_modules\/big\/index\.js"/
-  )
+  const told = 'javascripts/wrong.js:1:16: "nothing" is not exported by "node_modules/big/index.js"'
+  t.true(withSlashes(error?.message ?? '').includes(told))
 })
 
 const SHEETS = { 'a.css': '', 'b.css': 'p { color: red }' }
