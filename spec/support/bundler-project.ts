@@ -70,10 +70,21 @@ export function attribute(name: string, tag: string): string | undefined {
   return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
 }
 
+/** The URL in a tag. */
+export const urlIn = (tag: string): string => attribute('href', tag) ?? attribute('src', tag) ?? ''
+
+/** Tells whether each tag has the integrity of its file, which the mount `/static` has from a folder. */
+export function areOf(root: string, dir: string, tags: string): boolean {
+  return tags.split('\n').every(tag => {
+    const file = join(root, urlIn(tag).replace('/static', dir))
+    return attribute('integrity', tag) === sha384(file)
+  })
+}
+
 /** What a tag says, without what all of them say. */
 export function summary(tags: string): string[] {
   return tags.split('\n').map(tag => {
-    const url = attribute('(?:src|href)', tag) ?? '<inline>'
+    const url = urlIn(tag) || '<inline>'
     const kind = attribute(tag.startsWith('<link') ? 'rel' : 'type', tag) ?? ''
     const flags = ['defer', 'nomodule'].filter(flag => tag.includes(` ${flag}="${flag}"`))
     return [kind, ...flags, url].join(' ')

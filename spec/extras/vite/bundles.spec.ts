@@ -224,8 +224,6 @@ const HASHED = [
 ] as const
 
 const PLAIN = [
-  ['main.js', 'main', 'vite'],
-  ['my-component.js', 'my-component', 'vite'],
   ['my-component.css', 'my', 'vite'],
   ['admin-DataTable.css', 'admin', 'vite'],
   ['app-settings.js', 'app', 'vite'],
@@ -328,15 +326,6 @@ test('the nonce is on every tag, the preamble included, and cannot end it', t =>
   const preamble = tags.find(tag => tag.includes('RefreshReg')) ?? ''
   t.is(preamble.split('</script>').length, 2)
   t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
-})
-
-test('what the page already has is not written again, whichever helper is called', t => {
-  const page = pageOf({})
-  t.not(page.entry('a'), '')
-  t.is(page.entry('a', { nonce: 'other', type: 'classic' }), '')
-  t.is(page.app('admin').entry('a'), '')
-  t.is(page.app('admin').app('web').entry('a'), '')
-  t.not(pageOf({}).entry('a'), '')
 })
 
 test('an error page has the tags of its entries, although another page has begun', async t => {

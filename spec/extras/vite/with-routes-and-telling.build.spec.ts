@@ -8,16 +8,8 @@ import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { listMounts } from '../../../lib/extras/telling/list.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
-import {
-  attribute,
-  makeBundlerProject,
-  PAGES,
-  pagesOf,
-  sha384,
-  summary,
-  unhashed,
-  viteMount
-} from '../../support/bundler-project.ts'
+import { attribute, makeBundlerProject, PAGES, pagesOf } from '../../support/bundler-project.ts'
+import { sha384, summary, unhashed, urlIn, viteMount } from '../../support/bundler-project.ts'
 import { makeSite } from '../../support/site.ts'
 import { startVite } from '../../support/vite-server.ts'
 
@@ -54,9 +46,6 @@ test.before(async () => {
   const given = { root, base: '/static/', configFile: false, logLevel: 'error' } as const
   await build({ ...given, plugins: [react()], build: how })
 })
-
-/** The URL in a tag. */
-const urlIn = (tag: string) => attribute('href', tag) ?? attribute('src', tag) ?? ''
 
 test('an entry is the stylesheets of its static graph, its module, and a preload for each import', async t => {
   const tagsOf = async (name: string) =>

@@ -10,14 +10,8 @@ import { build, type InlineConfig } from 'vite'
 import type { MountOptions } from '../../../lib/runtime/settings/options.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
-import {
-  attribute,
-  makeBundlerProject,
-  PAGES,
-  pagesOf,
-  summary,
-  viteMount
-} from '../../support/bundler-project.ts'
+import { attribute, makeBundlerProject } from '../../support/bundler-project.ts'
+import { PAGES, pagesOf, summary, viteMount } from '../../support/bundler-project.ts'
 import { listen } from '../../support/front.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
@@ -40,57 +34,53 @@ function project(t: ExecutionContext, files = {}) {
 const inDevelopment = (root: string, more: Partial<MountOptions> = {}) =>
   pagesOf({ root, env: 'development', mounts: { '/admin': { ...MANIFEST, ...more } } })
 
-test.serial(
-  'tags lead to the dev server of the plugin while it runs, then to the build',
-  async t => {
-    const { root, config, serve } = project(t, {
-      'index.html': '',
-      'public/assets.json': '{}',
-      'shop/a.js': '',
-      'shop/meta.json': '{ "shop.ts": { "file": "a.js", "isEntry": true } }'
-    })
-    const page = inDevelopment(root)
-    const none = await page()
-    const error = t.throws(() => none.entry('src/main.ts'), { code: 'manifest-missing' })
-    t.regex(
-      error?.message ?? '',
-      /^the mount \/admin has neither a build nor a dev server: there is no .*dist[\\/]\.vite[\\/]manifest\.json, and Vite is not running/
-    )
-    t.true(error instanceof AssetError && error.expose, 'Koa shows it in the page')
-    const older = await serve()
-    const { server, origin } = await serve()
-    await older.server.close()
-    const { entry } = await page()
-    const message =
-      "'src/mian.ts' is not an entry of Vite's dev server; did you mean 'src/main.ts'?"
-    t.throws(() => entry('src/mian.ts'), { code: 'asset-unknown', message })
-    t.throws(() => entry('index.html'), { code: 'asset-unknown' })
-    t.deepEqual(summary(entry(...MAIN)), [
-      `stylesheet ${origin}/admin/src/print.css`,
-      `module ${origin}/admin/@vite/client`,
-      `module ${origin}/admin/src/main.ts`
-    ])
-    // Pages have another origin.
-    const image = await (await fetch(`${origin}/admin/src/logo.svg?import&no-inline`)).text()
-    t.true(image.includes(`${origin}/admin/src/logo.svg`))
-    const mounts = { '/admin': MANIFEST, '/shop': { dir: 'shop', manifest: 'shop/meta.json' } }
-    const both = await pagesOf({ root, env: 'development', mounts })()
-    t.true(both.entry('src/main.ts').includes(origin))
-    t.deepEqual(summary(both.entry('shop.ts')), ['module /shop/a.js'])
+test.serial('tags lead to the dev server of the plugin while it runs, then to a build', async t => {
+  const { root, config, serve } = project(t, {
+    'index.html': '',
+    'public/assets.json': '{}',
+    'shop/a.js': '',
+    'shop/meta.json': '{ "shop.ts": { "file": "a.js", "isEntry": true } }'
+  })
+  const page = inDevelopment(root)
+  const none = await page()
+  const error = t.throws(() => none.entry('src/main.ts'), { code: 'manifest-missing' })
+  t.regex(
+    error?.message ?? '',
+    /^the mount \/admin has neither a build nor a dev server: there is no .*dist[\\/]\.vite[\\/]manifest\.json, and Vite is not running/
+  )
+  t.true(error instanceof AssetError && error.expose, 'Koa shows it in the page')
+  const older = await serve()
+  const { server, origin } = await serve()
+  await older.server.close()
+  const { entry } = await page()
+  const message = "'src/mian.ts' is not an entry of Vite's dev server; did you mean 'src/main.ts'?"
+  t.throws(() => entry('src/mian.ts'), { code: 'asset-unknown', message })
+  t.throws(() => entry('index.html'), { code: 'asset-unknown' })
+  t.deepEqual(summary(entry(...MAIN)), [
+    `stylesheet ${origin}/admin/src/print.css`,
+    `module ${origin}/admin/@vite/client`,
+    `module ${origin}/admin/src/main.ts`
+  ])
+  // Pages have another origin.
+  const image = await (await fetch(`${origin}/admin/src/logo.svg?import&no-inline`)).text()
+  t.true(image.includes(`${origin}/admin/src/logo.svg`))
+  const mounts = { '/admin': MANIFEST, '/shop': { dir: 'shop', manifest: 'shop/meta.json' } }
+  const both = await pagesOf({ root, env: 'development', mounts })()
+  t.true(both.entry('src/main.ts').includes(origin))
+  t.deepEqual(summary(both.entry('shop.ts')), ['module /shop/a.js'])
 
-    await build(config)
-    t.true(existsSync(join(root, ANNOUNCED)), 'a build that emptied dist has written it again')
-    t.false(existsSync(join(root, 'dist/assets.json')), 'what koaAssets publishes is not copied')
-    const meanwhile = (await page()).entry('src/main.ts')
-    t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
-    rmSync(join(root, ANNOUNCED))
-    t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'as a build does at its start')
-    t.true(existsSync(join(root, ANNOUNCED)), 'it is there again for the next process')
-    await server.close()
-    t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
-    t.false(existsSync(join(root, ANNOUNCED)))
-  }
-)
+  await build(config)
+  t.true(existsSync(join(root, ANNOUNCED)), 'a build that emptied dist has written it again')
+  t.false(existsSync(join(root, 'dist/assets.json')), 'what koaAssets publishes is not copied')
+  const meanwhile = (await page()).entry('src/main.ts')
+  t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
+  rmSync(join(root, ANNOUNCED))
+  t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'as a build does at its start')
+  t.true(existsSync(join(root, ANNOUNCED)), 'it is there again for the next process')
+  await server.close()
+  t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
+  t.false(existsSync(join(root, ANNOUNCED)))
+})
 
 const STALE = { base: '/admin/', token: 'mine' }
 
@@ -109,32 +99,24 @@ test('a dev server with the plugin of another release is not used, and a warning
   t.deepEqual(warningsAbout(origin), [`koa-fresh-assets: ${told}`])
 })
 
-test('an announcement that was left behind is not trusted', async t => {
-  const root = makeProject(t, { 'dist/a.js': '' })
-  const other = await originOf(t, res => res.end('{"token":"other","inputs":["src/main.ts"]}'))
-  const page = inDevelopment(root)
-  const origins = [other, 'http://127.0.0.1:1', 'http://a b', 'file:///a']
-  const texts = origins.map(origin => JSON.stringify({ ...STALE, origin }))
-  for (const text of [...texts, '{"base":', '[]', '{}']) {
-    writeFiles(root, { [ANNOUNCED]: text })
-    const { entry } = await page()
-    t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, text)
-  }
-  const elsewhere = { ...STALE, origin: origins[0], base: '/elsewhere/' }
-  writeFiles(root, { [ANNOUNCED]: JSON.stringify(elsewhere) })
-  await page()
+test('a dev server with another base is not used, and a warning says what its base must be', async t => {
+  const origin = await originOf(t, res => res.end('{"token":"mine"}'))
+  const elsewhere = JSON.stringify({ ...STALE, origin, base: '/elsewhere/' })
+  await inDevelopment(makeProject(t, { [ANNOUNCED]: elsewhere, 'dist/a.js': '' }))()
   const told =
     "Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
   t.deepEqual(warningsAbout('/elsewhere/'), [`koa-fresh-assets: ${told}`])
 })
 
-test('an announcement of anything but a file with the right texts is none', async t => {
+test('an announcement of anything but a file with the texts of a running server is none', async t => {
   const live = { ...STALE, origin: await originOf(t, res => res.end('{"token":"mine"}')) }
-  const texts = [{ origin: 5 }, { origin: [live.origin] }, { base: 5 }, { token: {} }].map(each =>
-    JSON.stringify({ ...live, ...each })
-  )
+  const other = await originOf(t, res => res.end('{"token":"other","inputs":["src/main.ts"]}'))
+  const left = [other, 'http://127.0.0.1:1', 'http://a b', 'file:///a'].map(origin => ({ origin }))
+  const wrong = [{ origin: 5 }, { origin: [live.origin] }, { base: 5 }, { token: {} }]
+  const texts = [...left, ...wrong].map(each => JSON.stringify({ ...live, ...each }))
+  const all = [...texts, '{"base":', '[]', '{}']
   const kinds: Record<string, (file: string) => void> = {
-    ...Object.fromEntries(texts.map(text => [text, file => writeFileSync(file, text)])),
+    ...Object.fromEntries(all.map(text => [text, file => writeFileSync(file, text)])),
     'a FIFO': file => execFileSync('mkfifo', [file]),
     'a folder': file => mkdirSync(file)
   }
