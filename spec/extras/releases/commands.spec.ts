@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serial as test } from '../../support/test.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
@@ -7,12 +6,10 @@ import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import { UsageError } from '../../../lib/publishing/cli/command.ts'
 import { helpAt } from '../../../lib/runtime/errors.ts'
-import { DIGEST_LENGTH, digestOf } from '../../../lib/runtime/files/digest.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import type { VerifyReport } from '../../../lib/index.ts'
-import { clean, verify } from '../../../lib/koa-assets.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
-import { placed, run as build } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles, makeSite } from '../../support/site.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
 
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 const fingerprinted = (name: string, text: string) =>
@@ -97,8 +94,13 @@ test('a usage error names what a command needs or takes', async t => {
   for (const [words, message] of [
     [['compress'], /^compress requires an argument: /],
     [['compress', 'a', 'b'], "unexpected argument 'b' for compress"],
+    [['keep', 'old'], /^keep requires an argument: <new build>/],
+    [['keep', 'a', 'b', 'c'], "unexpected argument 'c' for keep"],
     // From a shell variable that is not set.
-    [['compress', ''], 'compress got an empty argument: <dir>'],
+    ...['compress', 'verify', 'clean'].map(
+      name => [[name, ''], / got an empty argument: [<[]dir[>\]]$/] as const
+    ),
+    [['keep', ''], 'keep got an empty argument: <old build>'],
     [['clean', '--jsn'], "unknown option 'clean --jsn': did you mean '--json'?"]
   ] as const) {
     t.throws(() => parseCommandLine(words, commands), { instanceOf: UsageError, message })
@@ -110,31 +112,4 @@ test('a usage error names what a command needs or takes', async t => {
     const stderr = `koa-fresh-assets: ${message}\n`
     t.deepEqual(await run(makeProject(t), line), { status: 2, stdout: '', stderr })
   }
-})
-
-const IMMUTABLE = 'public, max-age=31536000, immutable'
-const OLD = 'old { color: red }'
-const SHA256 = createHash('sha256').update(OLD).digest('hex')
-
-test('a fingerprint is verified, immutable after the next build, and cleaned', async t => {
-  const [name, damaged] = [SHA256, 'f'.repeat(64)].map(
-    hex => `app-${hex.slice(0, DIGEST_LENGTH)}.css`
-  )
-  const target = `/assets/${name}`
-  const entry = { target, source: 'css/app.css', integrity: [], size: OLD.length }
-  const root = makeProject(t, {
-    'public/assets.json': JSON.stringify({ version: 1, assets: { '/assets/app.css': entry } }),
-    'public/assets/app.css': OLD,
-    [`public/assets/${name}`]: OLD
-  })
-  t.deepEqual((await verify({ root })).problems, [])
-  writeFiles(root, placed({ 'css/app.css': 'new {}' }))
-  t.is((await build({ root })).kept, 1)
-  writeFiles(root, { [`public/assets/${damaged}`]: OLD })
-  const site = await makeSite(t, {}, { root, env: 'production' })
-  const sent = await site.ask(target)
-  t.deepEqual([sent.status, sent.text, sent.headers['cache-control']], [200, OLD, IMMUTABLE])
-  t.is((await site.ask(`/assets/${damaged}`)).status, 404)
-  t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [target])
-  t.true(existsSync(join(root, 'public/assets', damaged ?? '')), 'not made by precompile')
 })

@@ -1,17 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import {
-  appendFileSync,
-  chmodSync,
-  lstatSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { appendFileSync, chmodSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
+import { statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'

@@ -1,33 +1,17 @@
 // Files of earlier builds that open pages still ask for, kept in the next builds.
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync
-} from 'node:fs'
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import { build as buildWithEsbuild } from 'esbuild'
 import type { Middleware } from 'koa'
 import { build as buildWithVite } from 'vite'
 import { run } from '../../publishing/cli/run.ts'
-import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import { helpAt } from '../../../lib/runtime/errors.ts'
 import { cleanKept, compress, keep, verifyCopies } from '../../../lib/index.ts'
 import type { KeepReport, VerifyCopiesReport } from '../../../lib/index.ts'
-import {
-  attribute,
-  makeBundlerProject,
-  viteBuild,
-  viteMount
-} from '../../support/bundler-project.ts'
+import { attribute, makeBundlerProject } from '../../support/bundler-project.ts'
+import { viteBuild, viteMount } from '../../support/bundler-project.ts'
 import { COPIES } from '../../support/copies.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
 import { leadLink, makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
@@ -333,37 +317,27 @@ test('keep, clean and verify say what to do about a list of kept files that is d
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 
-test.serial(
-  'keep and clean <dir> print what they kept and removed, and load no configuration',
-  async t => {
-    const root = makeProject(t, {
-      'assets.config.mjs': 'throw new Error("loaded")',
-      ...viteBuild('old', { 'src/main.js': 'main-AbCd1234.js' }),
-      ...viteBuild('new', { 'src/main.js': 'main-EfGh5678.js' }),
-      'old/main-AbCd1234.js': TEXT,
-      'new/main-EfGh5678.js': `${TEXT}\n`
-    })
-    const { status, stdout, stderr } = await run(root, 'keep old new')
-    t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
-    t.regex(stdout, /^Kept: 1 file of 1 earlier build, 4\.0 kB; 1 copied$/m)
-    const report = JSON.parse((await run(root, 'keep old new --json')).stdout) as KeepReport
-    t.deepEqual([report.kept, report.copied], [['main-AbCd1234.js'], 0])
-    t.is((await run(root, 'clean new')).stdout, '0 files removed, 0 B; 1 kept\n')
-    const dry = await run(root, 'clean new --keep 0 --age 0s --dry-run')
-    t.regex(dry.stdout, /^main-AbCd1234\.js\n1 file would be removed, 4\.\d kB; 0 kept\n$/)
-    t.is((await run(root, 'verify new -q')).status, 0)
-    t.is((await run(root, 'clean --root new . --keep 0 --age 0s -q')).status, 0)
-    t.notRegex(readdirSync(join(root, 'new')).join(), /AbCd|kept/)
-    t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
-    for (const [line, message] of [
-      ['keep old', 'keep requires an argument: <new build>'],
-      ['keep a b c', "unexpected argument 'c' for keep"]
-    ] as const) {
-      const { status, stderr } = await run(root, line)
-      t.deepEqual([status, stderr.includes(message)], [2, true], line)
-    }
-  }
-)
+test.serial('keep and clean <dir> print what they did, and load no configuration', async t => {
+  const root = makeProject(t, {
+    'assets.config.mjs': 'throw new Error("loaded")',
+    ...viteBuild('old', { 'src/main.js': 'main-AbCd1234.js' }),
+    ...viteBuild('new', { 'src/main.js': 'main-EfGh5678.js' }),
+    'old/main-AbCd1234.js': TEXT,
+    'new/main-EfGh5678.js': `${TEXT}\n`
+  })
+  const { status, stdout, stderr } = await run(root, 'keep old new')
+  t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
+  t.regex(stdout, /^Kept: 1 file of 1 earlier build, 4\.0 kB; 1 copied$/m)
+  const report = JSON.parse((await run(root, 'keep old new --json')).stdout) as KeepReport
+  t.deepEqual([report.kept, report.copied], [['main-AbCd1234.js'], 0])
+  t.is((await run(root, 'clean new')).stdout, '0 files removed, 0 B; 1 kept\n')
+  const dry = await run(root, 'clean new --keep 0 --age 0s --dry-run')
+  t.regex(dry.stdout, /^main-AbCd1234\.js\n1 file would be removed, 4\.\d kB; 0 kept\n$/)
+  t.is((await run(root, 'verify new -q')).status, 0)
+  t.is((await run(root, 'clean --root new . --keep 0 --age 0s -q')).status, 0)
+  t.notRegex(readdirSync(join(root, 'new')).join(), /AbCd|kept/)
+  t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
+})
 
 test.serial('keep and clean read the manifest that --manifest names', async t => {
   const buildOf = (file: string) => ({
@@ -380,52 +354,42 @@ test.serial('keep and clean read the manifest that --manifest names', async t =>
   }
 })
 
-test('verify, clean and keep refuse an empty argument, as an unset shell variable leaves it', async t => {
-  const commands = await allCommands()
-  const message = / got an empty argument: (?:.dir.|<old build>)$/
-  for (const name of ['verify', 'clean', 'keep'])
-    t.throws(() => parseCommandLine([name, ''], commands), { message })
+test.serial('verify <dir> names each damaged or unneeded copy and each missing file', async t => {
+  const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
+  const root = makeProject(t, {
+    'dist/.vite/manifest.json': JSON.stringify(manifest),
+    'dist/main-AbCd1234.js': TEXT,
+    'dist/a.css': TEXT,
+    'dist/gone.css': TEXT,
+    // It describes a web application, and no bundle.
+    'site/manifest.json': '{ "name": "Shop" }',
+    'site/a.css': TEXT,
+    'site/a.css.zst': 'no zstd'
+  })
+  await run(root, 'compress dist -q')
+  const codings = COPIES.length
+  const fine = `2 files of the build, ${3 * codings} copies, no problems\n`
+  t.deepEqual(await run(root, 'verify dist'), { status: 0, stdout: fine, stderr: '' })
+  truncateSync(join(root, 'dist/main-AbCd1234.js.br'), 20)
+  rmSync(join(root, 'dist/a.css'))
+  rmSync(join(root, 'dist/gone.css'))
+  const { status, stdout, stderr } = await run(root, 'verify dist')
+  const problems = 2 + 2 * codings
+  t.is(status, 1)
+  const help = `See ${helpAt('troubleshooting.md')}\n`
+  t.is(stdout, `2 files of the build, ${3 * codings} copies, ${problems} problems\n${help}`)
+  const unneeded = ['a.css', 'gone.css'].flatMap(name =>
+    COPIES.map(copy => `dist/${name}${copy} has no original, so it is not needed: remove it`)
+  )
+  const missing = 'dist/a.css is missing, and .vite/manifest.json names it'
+  const damaged = 'dist/main-AbCd1234.js.br cannot be decompressed'
+  const told = stderr.trimEnd().split('\n')
+  t.deepEqual(told.toSorted(), [missing, damaged, ...unneeded].toSorted())
+  const json = await run(root, 'verify dist --json')
+  t.deepEqual([json.status, json.stderr], [1, ''])
+  t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems.length, problems)
+  const site = await run(root, 'verify site')
+  const unread = `1 copy (1 not read, as Node ${process.versions.node} lacks the coding), no problems\n`
+  const expected = COPIES.includes('.zst') ? [1, '1 copy, 1 problem\n'] : [0, unread]
+  t.deepEqual([site.status, site.stdout], expected)
 })
-
-test.serial(
-  'verify <dir> names each damaged or unneeded copy, and each missing file of the bundle',
-  async t => {
-    const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
-    const root = makeProject(t, {
-      'dist/.vite/manifest.json': JSON.stringify(manifest),
-      'dist/main-AbCd1234.js': TEXT,
-      'dist/a.css': TEXT,
-      'dist/gone.css': TEXT,
-      // It describes a web application, and no bundle.
-      'site/manifest.json': '{ "name": "Shop" }',
-      'site/a.css': TEXT,
-      'site/a.css.zst': 'no zstd'
-    })
-    await run(root, 'compress dist -q')
-    const codings = COPIES.length
-    const fine = `2 files of the build, ${3 * codings} copies, no problems\n`
-    t.deepEqual(await run(root, 'verify dist'), { status: 0, stdout: fine, stderr: '' })
-    truncateSync(join(root, 'dist/main-AbCd1234.js.br'), 20)
-    rmSync(join(root, 'dist/a.css'))
-    rmSync(join(root, 'dist/gone.css'))
-    const { status, stdout, stderr } = await run(root, 'verify dist')
-    const problems = 2 + 2 * codings
-    t.is(status, 1)
-    const help = `See ${helpAt('troubleshooting.md')}\n`
-    t.is(stdout, `2 files of the build, ${3 * codings} copies, ${problems} problems\n${help}`)
-    const unneeded = ['a.css', 'gone.css'].flatMap(name =>
-      COPIES.map(copy => `dist/${name}${copy} has no original, so it is not needed: remove it`)
-    )
-    const missing = 'dist/a.css is missing, and .vite/manifest.json names it'
-    const damaged = 'dist/main-AbCd1234.js.br cannot be decompressed'
-    const told = stderr.trimEnd().split('\n')
-    t.deepEqual(told.toSorted(), [missing, damaged, ...unneeded].toSorted())
-    const json = await run(root, 'verify dist --json')
-    t.deepEqual([json.status, json.stderr], [1, ''])
-    t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems.length, problems)
-    const site = await run(root, 'verify site')
-    const unread = `1 copy (1 not read, as Node ${process.versions.node} lacks the coding), no problems\n`
-    const expected = COPIES.includes('.zst') ? [1, '1 copy, 1 problem\n'] : [0, unread]
-    t.deepEqual([site.status, site.stdout], expected)
-  }
-)
