@@ -5,14 +5,8 @@ import { KEPT, LEFT } from '../../../lib/extras/styles/transform.ts'
 import { browsersOf, lackingIn } from '../../../lib/extras/styles/browsers.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { installWithout } from '../../publishing/cli/run.ts'
-import {
-  makeFingerprinted,
-  MODES,
-  placed,
-  readPublic,
-  run,
-  targetOf
-} from '../../support/fingerprinted.ts'
+import { makeFingerprinted, MODES, placed } from '../../support/fingerprinted.ts'
+import { readPublic, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { LAYERED } from '../../../lib/runtime/settings/table.ts'
@@ -97,14 +91,6 @@ test('the source map of development shows the stylesheet as it was written', asy
   t.deepEqual(map.sourcesContent, [css])
   const line = text.split('\n').findIndex(each => each.includes('top:'))
   t.like(new SourceMap(map).findEntry(line, 2), { originalLine: 2 })
-})
-
-test('without the option nothing is lowered, and a source that is copied is copied', async t => {
-  const css = 'a { user-select: none; & b { color: oklch(60% 0.1 200) } }\n'
-  const js = 'globalThis.told = globalThis.a?.b ?? 1\n'
-  const site = await makeSite(t, { 'app.css': css, 'app.js': js })
-  t.is((await site.ask('/assets/app.css')).text, css)
-  t.is((await site.ask('/assets/app.js')).text, js)
 })
 
 test('an app has its own target, and each level overrides the one before', async t => {
