@@ -5,7 +5,7 @@ import { test } from '../../support/test.ts'
 import { checkViews } from './check.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { settleForPrecompile, settleProject } from '../../../lib/runtime/app/extras.ts'
-import { checkOption, checkViews as check } from '../../../lib/extras/names/check.ts'
+import { checkViews as check } from '../../../lib/extras/names/check.ts'
 import { literalNames } from '../../../lib/extras/names/views.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { placed, run, makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
@@ -119,11 +119,6 @@ test('a name that only another app has is reported with that app', async t => {
   t.deepEqual(inAdmin, expected.slice(0, 2))
   const ofAll = found.filter(problem => problem.startsWith('views/'))
   t.deepEqual(ofAll, shared)
-  // As on a server, which has no sources.
-  rmSync(join(root, 'assets'), { recursive: true })
-  await run({ root })
-  for (const app of ['web', 'admin']) rmSync(join(root, 'apps', app, 'assets'), { recursive: true })
-  t.deepEqual(await problemsIn({}), [...expected, ...shared])
 })
 
 test('views that are no globs are an error at start', t => {
@@ -131,16 +126,6 @@ test('views that are no globs are an error at start', t => {
     const expected = { instanceOf: TypeError, message: /^views must be a glob/ }
     t.throws(() => settleProject({ views } as KoaAssetsOptions, {}), expected)
   }
-})
-
-test('a glob of the option views that matches no file is reported by what checks names', async t => {
-  const root = makeProject(t, { 'views/a.ejs': '', 'apps/web/assets/app.css': '' })
-  await run({ root })
-  const { doubts } = await checkOption(
-    settleForPrecompile({ root, views: ['views/*.ejs', 'view/**/*.ejs'] })
-  )
-  const message = "views: 'view/**/*.ejs' matches no file of the project: correct or remove it"
-  t.deepEqual(doubts, [message])
 })
 
 test('a name that inline() cannot write is reported, before and after precompile', async t => {

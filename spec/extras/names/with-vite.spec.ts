@@ -41,12 +41,6 @@ test('an entry in a view is reported where no mount has a manifest', async t => 
   t.deepEqual(messages, ["'a' is not an entry: no mount has a manifest"])
 })
 
-test('a view cannot be checked without the build of a bundle', async t => {
-  const root = makeProject(t, PROJECT)
-  rmSync(join(root, 'dist'), { recursive: true })
-  await t.throwsAsync(inProduction(root), { message: /manifest\.json/ })
-})
-
 test('without the build of a bundle precompile says that the names in views are not checked', async t => {
   const root = makeProject(t, {
     'apps/web/assets/app.css': 'a{}',
