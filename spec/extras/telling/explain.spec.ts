@@ -27,11 +27,7 @@ const FILES = {
   'public/robots.txt': 'robots'
 }
 
-const OPTIONS: KoaAssetsOptions = {
-  env: 'development',
-  serve: true,
-  sources: '../../package/assets'
-}
+const OPTIONS = { env: 'development', serve: true, sources: '../../package/assets' }
 
 function makeExplainer(t: ExecutionContext) {
   const root = makeProject(t, FILES)

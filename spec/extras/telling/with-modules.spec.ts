@@ -16,37 +16,28 @@ test('the block at start names the packages of an app once', t => {
   t.regex(block, /^  \/assets\/… +apps\/web\/assets, npm: tip, @fonts\/inter$/m)
 })
 
-test.serial('files of a package, and those that packages share, weigh for a package', async t => {
+test.serial('what a package requires or shares with another weighs for a package', async t => {
+  const required = {
+    'index.js': "module.exports = require('./cjs/seen.js')",
+    'cjs/seen.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
+  }
   const root = makeShop(t, {
-    'js/app.js': "import 'one'\nimport 'two/other'",
-    '/assets.config.json': JSON.stringify({ packages: ['one', 'two'] }),
+    'js/app.js':
+      "import 'one'\nimport 'two/other'\nimport { seen } from 'common'\nconsole.log(seen)",
+    '/assets.config.json': JSON.stringify({ packages: ['one', 'two', 'common'] }),
     ...modulePkg('one', "import 'state'"),
     ...modulePkg('two', "import 'state'"),
     '/node_modules/two/other.js': "import 'state'\nexport default 'other'",
-    ...modulePkg('state', `globalThis.state = '${'seen '.repeat(40)}'`)
-  })
-  await run(root, 'precompile')
-  const { stdout } = await run(root, 'list --entry app --json')
-  const { groups } = JSON.parse(stdout) as Weight
-  const names = groups.map(({ path }) => path)
-  t.deepEqual(names.toSorted(), ['one', 'state', 'the application', 'two'])
-})
-
-test.serial('what a CommonJS module of a package requires weighs for the package', async t => {
-  const files = {
-    'index.js': "module.exports = require('./cjs/one.js')",
-    'cjs/one.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
-  }
-  const root = makeShop(t, {
-    'js/app.js': "import { seen } from 'one'\nconsole.log(seen)",
-    '/assets.config.json': JSON.stringify({ packages: ['one'] }),
-    ...pkg('one', {}, files)
+    ...modulePkg('state', `globalThis.state = '${'seen '.repeat(40)}'`),
+    ...pkg('common', {}, required)
   })
   await run(root, 'precompile')
   const { stdout } = await run(root, 'list --entry app --env production --json')
   const { groups } = JSON.parse(stdout) as Weight
+  const names = groups.map(({ path }) => path)
+  t.deepEqual(names.toSorted(), ['common', 'one', 'state', 'the application', 'two'])
   const paths = groups.flatMap(({ path, parts }) => parts.map(part => `${path}: ${part.path}`))
-  t.true(paths.includes('one: /assets/npm/one/cjs/one.js'), paths.join('\n'))
+  t.true(paths.includes('common: /assets/npm/common/cjs/seen.js'), paths.join('\n'))
 })
 
 test.serial('without the packages list and explain tell of what a precompile made', async t => {
