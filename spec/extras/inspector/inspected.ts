@@ -31,16 +31,12 @@ export async function json<T>(site: Site, path: string): Promise<T> {
   return JSON.parse(text) as T
 }
 
-/** The list once every asset has been looked at; after an edit a busy machine shows the last look for a while. */
-export async function listOf(
-  site: Site,
-  query = '',
-  isNew: (list: PageOfAssets) => boolean = () => true
-): Promise<PageOfAssets> {
-  let list = await json<PageOfAssets>(site, `?json${query}`)
+/** The list once every asset has been looked at. */
+export async function listOf(site: Site): Promise<PageOfAssets> {
+  let list = await json<PageOfAssets>(site, '?json')
   await until(async () => {
-    list = await json<PageOfAssets>(site, `?json${query}`)
-    return list.surveyed === list.total && isNew(list)
+    list = await json<PageOfAssets>(site, '?json')
+    return list.surveyed === list.total
   }, 'the survey is complete')
   return list
 }

@@ -29,6 +29,7 @@ test('a page is told the versions of what it uses, and the new one after an edit
   const { headers } = tab.answer
   t.is(headers['content-type'], 'text/event-stream; charset=utf-8')
   t.is(headers['cache-control'], 'no-store, no-transform')
+  t.is(headers['content-security-policy'], "frame-ancestors 'none'")
   const [{ parts, problems } = { parts: [], problems: [] }] = tab.told()
   t.deepEqual(problems, [])
   const keys = parts.map(({ key }) => key)

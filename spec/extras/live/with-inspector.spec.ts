@@ -129,17 +129,6 @@ test('a listed host is served, under the prefix that the option gives', async t 
     t.is((await ask(port, 'GET', `/my%20assets/-/${name}`, headers)).status, 200)
 })
 
-test('in a browser that does not say where a request comes from, no frame shows it', async t => {
-  const { port } = await makeSite(t, { ...FILES, 'img/a.svg': '<svg/>' })
-  for (const name of ['', 'asset?path=app.css', 'requests']) {
-    const { headers } = await ask(port, 'GET', `/assets/-/${name}`)
-    t.regex(headers['content-security-policy'] ?? '', /frame-ancestors 'none'/, name)
-  }
-  const { answer, close } = await openTab(t, port)
-  t.is(answer.headers['content-security-policy'], "frame-ancestors 'none'")
-  close()
-})
-
 test('a bare proxy_pass of nginx gets 404 and no tag, but over HTTP/1.1, of which docs/live.md warns', async t => {
   const passedTo = async (options: SiteOptions, version = '1.1', ...fields: readonly string[]) => {
     const { port } = await makeSite(t, FILES, { ...options, routes: page })
