@@ -22,14 +22,6 @@ soakTest('a build of Vite gets deltas from those before, where Node can make the
   t.true(files.some(path => path.endsWith('.br')))
   t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
   t.is(files.filter(path => path.endsWith('.js')).length, 2, 'open pages request the old one')
-  // Once more, over a directory with both: the third build has deltas from the two before.
-  site.write({ 'app.js': `console.log('newer')\n${lines.join('\n')}` })
-  await site.follow(mount)
-  const third = filesBelow(join(site.root, 'dist'))
-  t.is(third.filter(path => path.endsWith('.js')).length, 3)
-  const added = third.find(path => path.endsWith('.js') && !files.includes(path)) ?? ''
-  const deltas = third.filter(path => path.startsWith(added) && path.endsWith('.dcz'))
-  t.is(deltas.length, isAble ? 2 : 0)
 })
 
 test('every block of the page is run here', t => {

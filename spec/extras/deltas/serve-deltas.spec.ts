@@ -133,29 +133,6 @@ test('a delta is for a client that accepts dcz, offers this dictionary and may r
   }
 })
 
-test('an Available-Dictionary of 16 KiB is too much for Node, and harmless', async t => {
-  const site = await make(t)
-  const headers = { ...offering(OLD), 'available-dictionary': `:${'A'.repeat(16 * 1024)}:` }
-  t.is((await askRaw(site.port, 'GET', APP, headers)).status, 431)
-  t.is((await site.ask(APP)).text, NEW)
-  t.deepEqual(site.errors, [])
-})
-
-test('a guarded file is sent to nobody else, not even as a delta', async t => {
-  const site = await make(t, {
-    base: '/shop',
-    front(ctx, next) {
-      if (ctx.path.startsWith('/assets/') && ctx.get('authorization') === '') ctx.throw(401)
-      return next()
-    }
-  })
-  const denied = await site.ask(APP, { headers: offering(OLD) })
-  t.is(denied.status, 401)
-  t.is(denied.headers['use-as-dictionary'], undefined)
-  const allowed = { ...offering(OLD), authorization: 'Basic eA==' }
-  t.deepEqual((await site.ask(APP, { headers: allowed })).bytes, deltaSent(OLD, NEW))
-})
-
 test('only an immutable file of a type that compresses may be a dictionary, with base as well', async t => {
   const content = 'x'.repeat(300)
   const name = (path: string) => withFingerprint(path, digestOf(content))

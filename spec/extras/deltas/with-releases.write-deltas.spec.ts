@@ -14,8 +14,8 @@ import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { FILE_MODE } from '../../support/windows.ts'
 
 /** Text that compresses to about a third. */
-const text = (seed: number, lines = 400) =>
-  Array.from({ length: lines }, (_, at) => `export const v${at} = ${(at * seed) % 9973}\n`).join('')
+const text = (seed: number) =>
+  Array.from({ length: 400 }, (_, at) => `export const v${at} = ${(at * seed) % 9973}\n`).join('')
 
 const release = (number: number) =>
   text(7919).replace('export const v100 ', `export const version = ${number}\n$&`)

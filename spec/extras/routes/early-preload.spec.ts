@@ -49,10 +49,8 @@ test('the Link header has at most 3 kB of values: the first ones', async t => {
   const page = (ctx: Context) => names.forEach(name => ctx.preload(name))
   const { port } = await makePage(t, page, { earlyHints: false })
   const links = Array.from((await ask(port)).matchAll(/^Link: (.*)\r$/gm), ([, link = '']) => link)
-  t.deepEqual(
-    links.map(link => /(\d+)\.css/.exec(link)?.[1]),
-    links.map((_, at) => String(at))
-  )
+  const numbers = links.map(link => Number(/(\d+)\.css/.exec(link)?.[1]))
+  t.deepEqual(numbers, [...links.keys()])
   const [length, one = 0] = [links.join('').length, links[0]?.length]
   t.true(length <= 3000 && length > 3000 - 2 * one, `${length}`)
 })

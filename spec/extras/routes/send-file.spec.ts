@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import Koa, { type Middleware } from 'koa'
+import type { Middleware } from 'koa'
 import Koa2 from 'koa2'
 import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
 import type { DiagnosticMessages } from '../../../lib/koa-assets.ts'
@@ -37,39 +37,6 @@ const isNotFound = (error: Error) => 'status' in error && error.status === 404
 
 const asked = (file: string) => `/download?file=${encodeURIComponent(file)}`
 
-for (const [name, koa] of [
-  ['Koa 3', Koa],
-  ['Koa 2', Koa2]
-] as const) {
-  test(`a file has validators, conditional responses and ranges (${name})`, async t => {
-    const site = await makeSender(t, { 'small.pdf': PDF, 'large.pdf': LARGE }, { koa })
-    for (const [file, bytes] of [
-      ['small.pdf', Buffer.from(PDF)],
-      ['large.pdf', LARGE]
-    ] as const) {
-      const whole = await site.ask(asked(file))
-      t.is(whole.headers['content-type'], 'application/pdf')
-      t.is(whole.headers['content-length'], String(bytes.length))
-      t.is(whole.headers['cache-control'], 'private, no-cache')
-      const etag = String(whole.headers['etag'])
-      for (const [headers, status, body] of [
-        [{}, 200, bytes],
-        [{ 'if-none-match': etag }, 304, Buffer.alloc(0)],
-        [{ 'if-match': '"x"' }, 412, Buffer.alloc(0)],
-        [{ range: 'bytes=4-8' }, 206, bytes.subarray(4, 9)],
-        [{ range: 'bytes=9999999-' }, 416, Buffer.alloc(0)]
-      ] as const) {
-        const answer = await site.ask(asked(file), { headers })
-        t.is(answer.status, status)
-        t.true(answer.bytes.equals(body))
-      }
-      const head = await site.ask(asked(file), { method: 'HEAD' })
-      t.is(head.headers['content-length'], String(bytes.length))
-    }
-    t.deepEqual(site.errors, [])
-  })
-}
-
 test('a status that the route has set stays, and the whole file is sent with it', async t => {
   const routes: Middleware = ctx => {
     ctx.status = 410
@@ -90,7 +57,8 @@ test('a status that the route has set stays, and the whole file is sent with it'
 
 test('it works where koaAssets does not serve, and for files of a mount or of public', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
-  t.is((await site.ask(asked('a.txt'))).text, PDF)
+  const { text, headers } = await site.ask(asked('a.txt'))
+  t.deepEqual([text, headers['content-type']], [PDF, 'text/plain; charset=utf-8'])
   const mounted = await makeSender(t, { 'a.txt': PDF }, { public: 'data' })
   t.is((await mounted.ask('/a.txt')).headers['cache-control'], 'public, max-age=0, must-revalidate')
   t.is((await mounted.ask(asked('a.txt'))).headers['cache-control'], 'private, no-cache')
@@ -244,9 +212,9 @@ test('the options say type, caching and date, beside an Authorization too', asyn
     t.is(unchanged.status, 304)
     t.is(unchanged.headers['last-modified'], 'Sun, 02 Feb 2020 02:02:02 GMT')
     t.is(unchanged.headers['content-type'], undefined)
-    const part = await site.ask(asked(file), { headers: { range: 'bytes=0-0' } })
+    const part = await site.ask(asked(file), { headers: { range: 'bytes=4-8' } })
     t.is(part.headers['content-type'], 'text/x-log')
-    t.is(part.headers['content-length'], '1')
+    t.is(part.text, file === 'a.bin' ? 'bytes' : 'filmf')
   }
   const sendUndated = { lastModified: false, immutable: true } as const
   const undated = await makeSender(t, { 'a.bin': PDF }, { send: sendUndated })
