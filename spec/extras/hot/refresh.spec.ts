@@ -18,17 +18,14 @@ const PREACT = { dependencies: { preact: '11' }, devDependencies: { '@prefresh/c
 
 const withPackages = (json: object): Files => ({ '/package.json': JSON.stringify(json) })
 
-async function published(
-  t: ExecutionContext,
-  files: Files,
-  options: SiteOptions = {},
-  url = '/assets/counter.js'
-) {
+const UNPREPARED = withPackages({ dependencies: { react: '19' } })
+
+async function published(t: ExecutionContext, files: Files, options: SiteOptions = {}) {
   const site = await makeSite(t, files, { missing: 'ignore', packages: false, ...options })
-  return { site, code: await textAt(site, url) }
+  return { site, code: await codeOf(site) }
 }
 
-const textAt = async (site: Site, url = '/assets/counter.js') => (await site.ask(url)).text
+const codeOf = async (site: Site) => (await site.ask('/assets/counter.js')).text
 
 const REGISTERED = /\$RefreshReg\$\(_c, "Counter"\)/
 const SIGNED = /_s\(Counter, "/
@@ -70,15 +67,13 @@ for (const [name, file, code] of [
 }
 
 test('a module of Preact imports @prefresh/core, and registers its components there', async t => {
-  const code = COUNTER.replace("'react'", "'preact/hooks'")
-  const { code: made } = await published(t, {
-    'scripts/counter.tsx': code,
-    ...withPackages(PREACT)
-  })
-  t.regex(made, REGISTERED)
-  t.regex(made, SIGNED)
-  t.regex(made, /^import '@prefresh\/core'$/m)
-  t.notRegex(made, /koaFreshAssetsRefresh\?\.react/)
+  const counter = COUNTER.replace("'react'", "'preact/hooks'")
+  const files = { 'scripts/counter.tsx': counter, ...withPackages(PREACT) }
+  const { code } = await published(t, files)
+  t.regex(code, REGISTERED)
+  t.regex(code, SIGNED)
+  t.regex(code, /^import '@prefresh\/core'$/m)
+  t.notRegex(code, /koaFreshAssetsRefresh\?\.react/)
 })
 
 test('a module that only has hooks of its own signs them, and accepts nothing', async t => {
@@ -89,7 +84,7 @@ test('a module that only has hooks of its own signs them, and accepts nothing', 
 })
 
 for (const [title, files, options] of [
-  ['without react-refresh', withPackages({ dependencies: { react: '19' } }), {}],
+  ['without react-refresh', UNPREPARED, {}],
   ['in production', withPackages(REACT), { env: 'production', compile: true }],
   ['in tests', withPackages(REACT), { env: 'test' }]
 ] as const) {
@@ -107,13 +102,10 @@ test('a module without components or hooks stays as it was written', async t => 
 })
 
 test('a module is published again once react-refresh is among the dependencies', async t => {
-  const { site, code } = await published(t, {
-    'scripts/counter.tsx': COUNTER,
-    ...withPackages({ dependencies: { react: '19' } })
-  })
+  const { site, code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...UNPREPARED })
   t.notRegex(code, HOOKED)
   site.write('/package.json', JSON.stringify(REACT))
-  t.regex(await textAt(site), REGISTERED)
+  t.regex(await codeOf(site), REGISTERED)
 })
 
 test('a component that does not compile is reported with its place', async t => {

@@ -7,13 +7,8 @@ import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
 import { filesBelow } from '../../support/fingerprinted.ts'
-import {
-  makeProject,
-  makeSite,
-  writeFiles,
-  type Files,
-  type SiteOptions
-} from '../../support/site.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { type Files, type SiteOptions } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 

@@ -6,6 +6,7 @@ import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { makeProject, type Files } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
+import { words } from '../../support/texts.ts'
 
 type Started = NonNullable<Parameters<typeof warnOfRestarts>[2]>
 
@@ -34,6 +35,8 @@ const nodemon = (...words: readonly string[]) => [
   `node /srv/node_modules/.bin/nodemon ${words.join(' ')}`
 ]
 
+const SERVER = nodemon('server.js')
+
 const RESTARTED: Readonly<Record<string, readonly [Case, says: RegExp]>> = {
   nodemon: [
     { commands: ['', 'nodemon server.js'] },
@@ -43,17 +46,11 @@ const RESTARTED: Readonly<Record<string, readonly [Case, says: RegExp]>> = {
     { commands: nodemon('-i test server.js'), files: { 'nodemon.json': json({ ignore: 'docs' }) } },
     /write "ignore": .* into nodemon\.json/
   ],
-  'nodemon that watches all by a pattern': [
-    { commands: nodemon('--watch "*.*" server.js') },
-    /nodemon/
-  ],
-  'nodemon with another public': [
-    { commands: nodemon('server.js'), options: { public: 'www' } },
-    /publishes into www/
-  ],
+  'nodemon that watches a pattern': [{ commands: nodemon('--watch "*.*" server.js') }, /nodemon/],
+  'nodemon with another public': [{ commands: SERVER, options: { public: 'www' } }, /into www/],
   'nodemon.json, which hides package.json': [
     {
-      commands: nodemon('server.js'),
+      commands: SERVER,
       files: {
         'nodemon.json': '{}',
         'package.json': json({ nodemonConfig: { ignore: ['public/'] } })
@@ -80,16 +77,15 @@ const QUIET: Readonly<Record<string, Case>> = {
   'node alone': { commands: ['-bash', 'node server.js'] },
   'a script whose name begins so': { commands: ['node nodemon-like.js'] },
   'a nodemon that ignores public': { commands: nodemon('--ignore public/ server.js') },
-  'a nodemon that watches src': { commands: nodemon('-w src server.js') },
   'a nodemon that is configured to watch src': {
-    commands: nodemon('server.js'),
+    commands: SERVER,
     files: { 'package.json': json({ nodemonConfig: { watch: 'src/**' } }) }
   },
   'what init writes': {
-    commands: nodemon('server.js'),
+    commands: SERVER,
     files: { 'package.json': json({ nodemonConfig: { ignore: ['public/', 'apps/*/assets/'] } }) }
   },
-  'a server that publishes nothing': { commands: nodemon('server.js'), options: { apps: false } },
+  'a server that publishes nothing': { commands: SERVER, options: { apps: false } },
   'a pm2 that does not watch': { env: { ...BY_FILE, watch: 'false' } },
   'a pm2 that watches some folders': { env: { ...BY_FILE, watch: undefined } },
   'a pm2 that ignores public': {
@@ -114,24 +110,18 @@ test('nothing is said where nothing restarts the server for what it publishes', 
   for (const [name, given] of Object.entries(QUIET)) t.is(await said(t, given), '', name)
 })
 
+const WITH_PUBLIC = words('. ./ public ./public/assets **/*')
+
 test('of any folders that are watched, one that contains public is found', async t => {
-  const folder = fc.constantFrom(
-    '.',
-    './',
-    'public',
-    './public/assets',
-    'src',
-    'lib/',
-    '**/*',
-    'publications'
-  )
+  const others = words('src lib/ publications')
+  const folder = fc.constantFrom(...WITH_PUBLIC, ...others)
+  const any = fc.array(folder, { minLength: 1, maxLength: 3 })
   const property = fc.asyncProperty(
-    fc.array(folder, { minLength: 1, maxLength: 3 }),
-    async folders => {
-      const commands = nodemon(...folders.map(each => `--watch ${each}`), 'server.js')
-      const hasPublic = folders.some(each =>
-        ['.', './', 'public', './public/assets', '**/*'].includes(each)
-      )
+    any,
+    fc.constantFrom('-w', '--watch'),
+    async (folders, flag) => {
+      const commands = nodemon(...folders.map(each => `${flag} ${each}`), 'server.js')
+      const hasPublic = folders.some(each => WITH_PUBLIC.includes(each))
       return ((await said(t, { commands })) !== '') === hasPublic
     }
   )
