@@ -27,6 +27,7 @@ test('an option views that no file matches is told of, not taken for correct', a
   for (const command of ['precompile', 'verify']) {
     const { status, stderr } = await run(root, command)
     t.deepEqual([status, stderr.endsWith(warning)], [0, true], stderr)
+    t.false(stderr.includes('*.ejs'), stderr)
   }
 })
 
