@@ -111,7 +111,7 @@ test('a middleware in front that has a ctx.cacheControl of its own gets it back'
 
 test('a default is applied to GET and HEAD, with a status that caches may store', async t => {
   const stored = [200, 203, 204, 206, 300, 301, 304, 308]
-  const others = [201, 202, 302, 303, 307, 400, 401, 403, 404, 405, 410, 412, 500, 503]
+  const others = [201, 202, 302, 303, 307, 400, 401, 403, 404, 405, 410, 412, 414, 500, 501, 503]
   const site = await pageOf(t, { cacheControl: ['public', { maxAge: 60 }], expires: 30 }, ctx => {
     if (ctx.query['throw']) ctx.throw(Number(ctx.query['throw']))
     ctx.status = Number(ctx.query['status'] ?? 200)
@@ -127,7 +127,7 @@ test('a default is applied to GET and HEAD, with a status that caches may store'
     t.is(await isApplied('GET', `status=${status}`), stored.includes(status), `${status}`)
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     t.is(await isApplied(method), method === 'GET' || method === 'HEAD', method)
-  for (const status of [404, 500]) t.false(await isApplied('GET', `throw=${status}`))
+  for (const status of [400, 404, 410, 500, 501]) t.false(await isApplied('GET', `throw=${status}`))
 })
 
 test('a default overwrites no header of the route, not even a targeted one', async t => {
@@ -136,12 +136,14 @@ test('a default overwrites no header of the route, not even a targeted one', asy
     if (ctx.path === '/spoken') ctx.cacheControl('private')
     if (ctx.path === '/dated') ctx.set('Expires', date)
     if (ctx.path === '/edge') ctx.cacheControl({ target: 'CDN', maxAge: 5 })
+    if (ctx.path === '/gone') Object.assign(ctx, { status: 410 }).set('Cache-Control', 'max-age=5')
   }
   const site = await pageOf(t, { cacheControl: 'public', expires: 60 }, say)
   const spoken = (await site.get({}, '/spoken')).headers
   t.deepEqual([spoken['cache-control'], spoken.expires], ['private', undefined])
   const dated = (await site.get({}, '/dated')).headers
   t.deepEqual([dated['cache-control'], dated.expires], [undefined, date])
+  t.is((await site.get({}, '/gone')).headers['cache-control'], 'max-age=5')
   const targeted = await pageOf(t, { cacheControl: { target: 'CDN', maxAge: 600 } }, say)
   t.is((await targeted.get({}, '/edge')).headers['cdn-cache-control'], 'max-age=5')
   t.is((await targeted.get()).headers['cdn-cache-control'], 'max-age=600')
