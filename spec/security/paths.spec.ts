@@ -6,7 +6,6 @@ import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { ENVIRONMENTS, isNotOurs, makeFront, makeFronts, METHODS } from '../support/front.ts'
 import { ask, signature } from '../support/raw.ts'
-import { makeProject } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { notOurs } from './not-ours.ts'
 import { PLACES, targetAt } from './places.ts'
@@ -159,26 +158,6 @@ test('a path of 64 KiB is too long for a file, and no more than that', async t =
     }
     t.deepEqual(front.errors, [])
   }
-})
-
-test('names of object properties are ordinary names', async t => {
-  // An app of the project has that name.
-  const names = keys.filter(key => !key.includes('/') && key !== '__proto__')
-  const root = makeProject(t, {
-    ...Object.fromEntries(names.map(name => [`apps/web/assets/x/${name}`, `the file ${name}`])),
-    'apps/web/assets/x/__proto__.d/polluted': 'a folder',
-    'apps/__proto__/assets/x/app.css': 'an app'
-  })
-  const { port, errors } = await makeFront(t, { root, env: 'development' })
-  for (const name of names) {
-    const answer = await ask(port, 'GET', `/assets/${name}`)
-    t.is(answer.text, `the file ${name}`)
-    t.is(answer.headers['content-type'], 'application/octet-stream', name)
-  }
-  t.is((await ask(port, 'GET', '/assets/__proto__.d/polluted')).text, 'a folder')
-  t.is((await ask(port, 'GET', '/assets/__proto__/app.css')).text, 'an app')
-  t.deepEqual(errors, [])
-  t.is(({} as Record<string, unknown>).polluted, undefined)
 })
 
 // Thousands of spellings: whatever is served was asked for by its own path, as a guard reads it.

@@ -127,19 +127,25 @@ test('a manifest with the names of object properties touches no prototype', asyn
 })
 
 for (const mode of MODES) {
-  test(`assets named like object properties are ordinary assets (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, {
-      'images/constructor': 'built',
-      'images/toString': 'said',
-      'images/__proto__': 'proto'
-    })
-    t.is((await site.ask('/assets/constructor')).text, 'built')
-    t.is((await site.ask('/assets/__proto__')).text, 'proto')
+  test(`assets and apps named like object properties are ordinary ones (${mode})`, async t => {
+    const names = ['constructor', 'toString', 'valueOf', '__defineGetter__', '__proto__']
+    const files = Object.fromEntries(names.map(name => [`images/${name}`, `the file ${name}`]))
+    const site = await makeFingerprinted(t, mode, files)
+    for (const name of names) {
+      const { text, headers } = await site.ask(`/assets/${name}`)
+      t.deepEqual(
+        [text, headers['content-type']],
+        [files[`images/${name}`], 'application/octet-stream']
+      )
+      t.is(await site.path(name), `/assets/${name}-${digestOf(text)}`)
+    }
     t.is((await site.ask('/assets/hasOwnProperty')).status, 404)
-    t.is(await site.path('constructor'), `/assets/constructor-${digestOf('built')}`)
-    t.is((await site.ask(await site.path('toString'))).text, 'said')
-    t.is(await site.path('__proto__'), `/assets/__proto__-${digestOf('proto')}`)
-    t.is(({} as { target?: string }).target, undefined)
+    const app = { '/apps/__proto__/assets/x/app.css': 'an app' }
+    const folder = { 'images/__proto__.d/polluted': 'a folder' }
+    const other = await makeFingerprinted(t, mode, { ...app, ...folder })
+    t.is((await other.ask('/assets/__proto__/app.css')).text, 'an app')
+    t.is((await other.ask('/assets/__proto__.d/polluted')).text, 'a folder')
+    for (const name of ['target', 'polluted']) t.false(name in {}, name)
   })
 }
 
