@@ -85,7 +85,7 @@ export const LEFT_OUT = [
     why: 'NTFS has no such names, or takes two of them for one',
     titles: [
       'a name that cannot be requested is an error that states the reason*',
-      'commands print names with escapes',
+      'commands and the types print names with escapes*',
       'a warning and an error of the running site name files with escapes',
       'names that contain markup*',
       'names that are not valid in a request are never served, whatever is on disk',

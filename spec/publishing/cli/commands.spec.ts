@@ -5,6 +5,7 @@ import { serial as test } from '../../support/test.ts'
 import { type PrecompileReport } from '../../../lib/index.ts'
 import { makeFingerprinted } from '../../support/fingerprinted.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { isKnown, makeShop, run, start } from './run.ts'
@@ -17,35 +18,27 @@ const TURNED = 'a\u202egnp.exe'
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test('commands print names with escapes', async t => {
+test('commands and the types print names with escapes, as JSON too, which means the same', async t => {
   const named = { [`images/${TURNED}`]: 'x', [`images/${ESCAPES}.png`]: 'x' }
   const root = makeShop(t, { 'fine.txt': 'fine', ...named })
-  for (const [line, expected] of [
+  for (const [line = '', expected = ''] of [
     ['list', ESCAPED],
     [`explain ${TURNED}`, 'found apps/web/assets/images/a\\u202egnp.exe'],
     ['precompile --verbose', 'Building /assets/a\\u202egnp.exe'],
-    ['precompile', `apps/web/assets/${ESCAPED}`]
+    ['precompile', `apps/web/assets/${ESCAPED}`],
+    ...words('verify clean types').map(line => [line])
   ].filter(([line = '']) => isKnown(line))) {
-    const { stdout, stderr } = await run(root, line ?? '')
-    t.true(`${stdout}${stderr}`.includes(expected ?? ''), `${line}: ${stdout}${stderr}`)
-    t.notRegex(stdout + stderr, UNSAFE, line)
-    t.false(/^\s*Published/m.test(stdout + stderr), line)
-  }
-})
-
-test('commands and the types escape names, as JSON too, which means the same', async t => {
-  const name = `a\u009b\u2028\u200f\u202e.css`
-  const root = makeShop(t, { [name]: 'a{}' })
-  const lines = ['precompile', 'verify', 'clean', 'list', `explain ${name}`, 'types']
-  for (const line of lines.filter(isKnown)) {
-    for (const words of [line, `${line} --json`]) {
-      const { stdout, stderr, status } = await run(root, words)
-      t.is(status, 0, `${words}: ${stderr}`)
-      t.notRegex(stdout + stderr, UNSAFE, words)
-      if (words !== 'list --json') continue
-      const [listed] = JSON.parse(stdout) as [Record<string, string>]
-      t.is(listed['path'], `/assets/${encodeURIComponent(name)}`)
-      t.is(listed['source'], `apps/web/assets/${name}`)
+    for (const command of [line, `${line} --json`]) {
+      const { stdout, stderr } = await run(root, command)
+      const told = stdout + stderr
+      t.notRegex(told, UNSAFE, command)
+      if (command === line) t.true(told.includes(expected), `${command}: ${told}`)
+      t.false(/^\s*Published/m.test(told), command)
+      if (command !== 'list --json') continue
+      const { path } = (JSON.parse(stdout) as Record<string, string>[]).find(
+        ({ source }) => source === `apps/web/assets/images/${TURNED}`
+      )!
+      t.is(path, `/assets/${encodeURIComponent(TURNED)}`)
     }
   }
   const types = join(root, 'assets.d.ts')

@@ -1,22 +1,7 @@
 // Files are written completely or not at all, with the mtime that they are to have.
 import { test } from '../../support/test.ts'
 import { assert, asyncProperty, bigInt } from 'fast-check'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import fs from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
@@ -31,19 +16,19 @@ import { cases } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { FILE_MODE, FOLDER_MODE } from '../../support/windows.ts'
 
-const modeOf = (path: string) => statSync(path).mode & 0o777
+const modeOf = (path: string) => fs.statSync(path).mode & 0o777
 
 test('a file, or a copy of one, is written with its folders and mode 0644', async t => {
   const root = makeProject(t)
   const target = join(root, 'public/assets/deep/a.css')
   await write.writeAtomically(target, Buffer.from('a{}'))
-  t.is(readFileSync(target, 'utf8'), 'a{}')
+  t.is(fs.readFileSync(target, 'utf8'), 'a{}')
   t.is(modeOf(target), FILE_MODE)
   t.is(modeOf(join(root, 'public')), FOLDER_MODE)
-  t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
-  writeFileSync(join(root, 'source'), 'bytes', { mode: 0o400 })
+  t.deepEqual(fs.readdirSync(join(root, 'public/assets/deep')), ['a.css'])
+  fs.writeFileSync(join(root, 'source'), 'bytes', { mode: 0o400 })
   await write.writeAtomically(target, { copyOf: join(root, 'source') })
-  t.is(readFileSync(target, 'utf8'), 'bytes')
+  t.is(fs.readFileSync(target, 'utf8'), 'bytes')
   t.is(modeOf(target), FILE_MODE)
 })
 
@@ -53,8 +38,8 @@ test('what cannot be written leaves the old target, and no temporary file', asyn
   await t.throwsAsync(write.writeAtomically(taken, Buffer.from('new')), { code: 'EISDIR' })
   const copy = write.writeAtomically(join(root, 'public/a.css'), { copyOf: join(root, 'gone') })
   await t.throwsAsync(copy, { code: 'ENOENT' })
-  t.is(readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
-  t.deepEqual(readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
+  t.is(fs.readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
+  t.deepEqual(fs.readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
 })
 
 test('every mtime since 1970 is recognised on its target', async t => {
@@ -63,7 +48,7 @@ test('every mtime since 1970 is recognised on its target', async t => {
   const nanoseconds = bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
   const isRecognised = asyncProperty(nanoseconds, async wanted => {
     await write.touch(path, wanted)
-    return hasMtime(statSync(path, { bigint: true }), wanted)
+    return hasMtime(fs.statSync(path, { bigint: true }), wanted)
   })
   const examples = [[0n], [999n], [1_700_000_000_000_001_000n], [1_697_198_486_328_126_000n]]
   const parameters = { numRuns: cases(50, 300), examples: examples as [bigint][] }
@@ -72,11 +57,11 @@ test('every mtime since 1970 is recognised on its target', async t => {
 
 test('a target that cannot be replaced is named as it was given, even behind a link', async t => {
   const root = makeProject(t, { 'real/app.css/in-the-way': '' })
-  symlinkSync('real', join(root, 'link'))
+  fs.symlinkSync('real', join(root, 'link'))
   const target = join(root, 'link/app.css')
   const error = await t.throwsAsync(() => write.writeAtomically(target, Buffer.from('a{}')))
   t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
-  t.deepEqual(readdirSync(join(root, 'real')), ['app.css'])
+  t.deepEqual(fs.readdirSync(join(root, 'real')), ['app.css'])
 })
 
 const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'
@@ -85,33 +70,33 @@ test('temporary files go once they are too old, whatever their mtime, and other 
   const others = ['.hidden', '.koa-fresh-assets.lock', 'app.css']
   const all = [...others, LEFT].toSorted()
   const root = makeProject(t, Object.fromEntries(all.map(name => [name, 'half a fi'])))
-  for (const name of all) utimesSync(join(root, name), 1e9, 1e9)
+  for (const name of all) fs.utimesSync(join(root, name), 1e9, 1e9)
   await write.sweep(root)
-  t.deepEqual(readdirSync(root).toSorted(), all)
+  t.deepEqual(fs.readdirSync(root).toSorted(), all)
   await write.sweep(root, -1000)
-  t.deepEqual(readdirSync(root).toSorted(), others)
+  t.deepEqual(fs.readdirSync(root).toSorted(), others)
   // A process does so when it first writes there, and then no more.
   const directory = makeProject(t)
   for (const left of [[], [LEFT]]) {
-    writeFileSync(join(directory, LEFT), '')
+    fs.writeFileSync(join(directory, LEFT), '')
     await write.sweepOnce(directory, -1000)
-    t.deepEqual(readdirSync(directory), left)
+    t.deepEqual(fs.readdirSync(directory), left)
   }
 })
 
 test('folders below are swept, but not through a link', async t => {
   const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
   const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
-  symlinkSync(outside, join(root, 'link'))
-  symlinkSync(root, join(root, 'again'))
+  fs.symlinkSync(outside, join(root, 'link'))
+  fs.symlinkSync(root, join(root, 'again'))
   await write.sweepTree(root, -1000)
-  t.deepEqual(readdirSync(join(root, 'a'), { recursive: true }), ['b'])
+  t.deepEqual(fs.readdirSync(join(root, 'a'), { recursive: true }), ['b'])
   t.deepEqual(filesBelow(outside), [LEFT, `deep/${LEFT}`])
 })
 
 const NAME = '.koa-fresh-assets.lock'
 const OLD = 1e9
-const mtimeOf = (path: string) => statSync(path).mtimeMs / 1000
+const mtimeOf = (path: string) => fs.statSync(path).mtimeMs / 1000
 
 const ignore = () => undefined
 const ago = (seconds: number) => Date.now() / 1000 - seconds
@@ -125,24 +110,29 @@ test('a lock has one holder, and is free once it is released', async t => {
   })
   await t.notThrowsAsync(held.check())
   await held.release()
-  t.false(existsSync(join(directory, NAME)))
+  t.false(fs.existsSync(join(directory, NAME)))
   await (await lock(directory, ignore)).release()
 })
 
-test('a lock of a killed process is waited for some seconds, one left a while ago is free at once', async t => {
-  for (const seconds of [5, 60]) {
-    const directory = makeProject(t, { [NAME]: 'process 7 on web-2' })
-    utimesSync(join(directory, NAME), ago(seconds), ago(seconds))
-    const said: string[] = []
-    const held = await lock(directory, message => said.push(message))
-    const waiting =
-      'waiting a few seconds: another precompile (process 7 on web-2) seems to have been killed'
-    t.deepEqual(said, seconds === 5 ? [waiting] : [])
-    t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
-    await t.notThrowsAsync(held.check())
-    await held.release()
-  }
-})
+for (const [owner, named] of [
+  ['process 7 on web-2', 'process 7 on web-2'],
+  ['', 'unknown']
+] as const) {
+  test(`a lock of a killed process (${named}) is waited for some seconds, an old one is free at once`, async t => {
+    for (const seconds of [5, 60]) {
+      const directory = makeProject(t, { [NAME]: owner })
+      fs.utimesSync(join(directory, NAME), ago(seconds), ago(seconds))
+      const said: string[] = []
+      const held = await lock(directory, message => said.push(message))
+      const waiting = `waiting a few seconds: another precompile (${named}) seems to have been killed`
+      t.deepEqual(said, seconds === 5 ? [waiting] : [])
+      const own = `process ${process.pid} on ${hostname()}`
+      t.is(fs.readFileSync(join(directory, NAME), 'utf8'), own)
+      await t.notThrowsAsync(held.check())
+      await held.release()
+    }
+  })
+}
 
 test('of several that ask for a lock at the same moment, one gets it', async t => {
   const directory = makeProject(t)
@@ -151,51 +141,40 @@ test('of several that ask for a lock at the same moment, one gets it', async t =
   t.deepEqual(others, [])
   await t.notThrowsAsync(held!.check())
   await held!.release()
-  t.deepEqual(readdirSync(directory), [])
-})
-
-test('a lock without an owner, as a process that was killed leaves it, is waited for, then taken', async t => {
-  const directory = makeProject(t, { [NAME]: '' })
-  utimesSync(join(directory, NAME), ago(5), ago(5))
-  const said: string[] = []
-  const held = await lock(directory, message => said.push(message))
-  const waiting = 'waiting a few seconds: another precompile (unknown) seems to have been killed'
-  t.deepEqual(said, [waiting])
-  t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
-  await held.release()
+  t.deepEqual(fs.readdirSync(directory), [])
 })
 
 test('a folder or a link in the place of a lock is an error that names it, and stays', async t => {
   const directory = makeProject(t, { 'folder/.keep': '', left: '' })
   for (const to of ['folder', 'left', 'nowhere']) {
-    symlinkSync(to, join(directory, NAME))
+    fs.symlinkSync(to, join(directory, NAME))
     await t.throwsAsync(lock(directory, t.fail), {
       code: 'publish-failed',
       message: `${join(directory, NAME)} is in the way of a lock: remove it`
     })
-    rmSync(join(directory, NAME))
+    fs.rmSync(join(directory, NAME))
   }
-  mkdirSync(join(directory, NAME))
+  fs.mkdirSync(join(directory, NAME))
   await t.throwsAsync(lock(directory, t.fail), { code: 'publish-failed' })
-  t.deepEqual(readdirSync(directory).toSorted(), [NAME, 'folder', 'left'])
+  t.deepEqual(fs.readdirSync(directory).toSorted(), [NAME, 'folder', 'left'])
 })
 
 test('of several that find a lock abandoned at the same moment, one has it when it publishes', async t => {
   const directory = makeProject(t, { [NAME]: '' })
-  utimesSync(join(directory, NAME), ago(60), ago(60))
+  fs.utimesSync(join(directory, NAME), ago(60), ago(60))
   const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
   const locks = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
   const checks = await Promise.allSettled(locks.map(held => held.check()))
   t.is(checks.filter(({ status }) => status === 'fulfilled').length, 1)
   for (const held of locks) await held.release()
-  t.deepEqual(readdirSync(directory), [])
+  t.deepEqual(fs.readdirSync(directory), [])
 })
 
 test('a run that lost its lock is told so, and leaves the lock of the other', async t => {
   const directory = makeProject(t)
   const held = await lock(directory, ignore)
   // As another machine does it, to which this process has been silent for some seconds.
-  renameSync(join(directory, NAME), join(directory, 'taken'))
+  fs.renameSync(join(directory, NAME), join(directory, 'taken'))
   const other = await lock(directory, ignore)
   await t.throwsAsync(held.check(), {
     code: 'precompile-busy',
@@ -204,7 +183,7 @@ test('a run that lost its lock is told so, and leaves the lock of the other', as
   await held.release()
   await t.notThrowsAsync(other.check())
   await other.release()
-  t.false(existsSync(join(directory, NAME)))
+  t.false(fs.existsSync(join(directory, NAME)))
 })
 
 test.serial('the heartbeat of a lock fails nobody, and touches no lock but its own', async t => {
@@ -213,21 +192,21 @@ test.serial('the heartbeat of a lock fails nobody, and touches no lock but its o
   t.teardown(() => mock.timers.reset())
   const held = await lock(directory, ignore)
   const own = join(directory, 'taken')
-  renameSync(join(directory, NAME), own)
-  writeFileSync(join(directory, NAME), "another's")
-  for (const path of [own, join(directory, NAME)]) utimesSync(path, OLD, OLD)
-  const fd = openSync(own, 'r')
-  t.teardown(() => closeSync(fd))
+  fs.renameSync(join(directory, NAME), own)
+  fs.writeFileSync(join(directory, NAME), "another's")
+  for (const path of [own, join(directory, NAME)]) fs.utimesSync(path, OLD, OLD)
+  const fd = fs.openSync(own, 'r')
+  t.teardown(() => fs.closeSync(fd))
   // Root may look anywhere: as root, this process becomes somebody else for a while.
   const isRoot = process.getuid?.() === 0
-  chmodSync(directory, 0)
+  fs.chmodSync(directory, 0)
   if (isRoot) process.seteuid?.(65_534)
   try {
     mock.timers.tick(1000)
-    await until(() => fstatSync(fd).mtimeMs / 1000 !== OLD, 'the heartbeat')
+    await until(() => fs.fstatSync(fd).mtimeMs / 1000 !== OLD, 'the heartbeat')
   } finally {
     if (isRoot) process.seteuid?.(0)
-    chmodSync(directory, 0o755)
+    fs.chmodSync(directory, 0o755)
   }
   t.is(mtimeOf(join(directory, NAME)), OLD)
   await held.release()
@@ -242,7 +221,7 @@ for (const isAbandoned of [false, true]) {
       let at = 0
       for (let isReached = true; isReached;) {
         const directory = makeProject(t, isAbandoned ? { [NAME]: '' } : {})
-        if (isAbandoned) utimesSync(join(directory, NAME), OLD, OLD)
+        if (isAbandoned) fs.utimesSync(join(directory, NAME), OLD, OLD)
         mock.timers.enable({ apis: ['setInterval'] })
         let isHeld = false
         const { failed } = await onFailingDisk(directory, { at: ++at }, async () => {
@@ -259,7 +238,7 @@ for (const isAbandoned of [false, true]) {
         const what = `${call}, ${isHeld ? 'released' : 'taken'}`
         t.is(openDescriptors(directory), 0, what)
         // A temporary file that could not be removed is swept later.
-        const left = readdirSync(directory).filter(name => name === NAME || call !== 'unlink')
+        const left = fs.readdirSync(directory).filter(name => name === NAME || call !== 'unlink')
         const isAsFound =
           isAbandoned && left.includes(NAME) && mtimeOf(join(directory, NAME)) === OLD
         const isStuck = isHeld ? /lstat|unlink/.test(call) : isAsFound
