@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
@@ -9,7 +7,7 @@ import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
-import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { type Files, makeProject, makeSite, open, writeFiles } from '../../support/site.ts'
 import { untilSettled } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
@@ -89,11 +87,8 @@ test('with fingerprints a request compiles what is broken once, and nothing else
   const site = await makeSite(t, files, { compilers: [compiler], fingerprint: true })
   t.is((await site.ask('/assets/good.css')).status, 200)
   t.is(calls.splice(0).length, 2)
-  for (const [path, expected] of [
-    ['/assets/broken.css', 500],
-    ['/assets/good.css', 200],
-    ['/a-page', 404]
-  ] as const) {
+  const statuses = { '/assets/broken.css': 500, '/assets/good.css': 200, '/a-page': 404 }
+  for (const [path, expected] of Object.entries(statuses)) {
     t.is((await site.ask(path)).status, expected)
     t.deepEqual(calls.splice(0), [site.at('s/broken.css.inc')], path)
   }
@@ -134,13 +129,12 @@ for (const fingerprint of [false, true]) {
 
 // First, as the sources of third parties are those of the process.
 test.serial('Sass files of the app and of a third party find each other', async t => {
-  assetSources.append(
-    makeProject(t, {
-      'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
-      'styles/_grid.scss': '.grid { top: 1px }',
-      'styles/_theme.scss': '$color: theirs'
-    })
-  )
+  const theirs = {
+    'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
+    'styles/_grid.scss': '.grid { top: 1px }',
+    'styles/_theme.scss': '$color: theirs'
+  }
+  assetSources.append(makeProject(t, theirs))
   const site = await makeSite(t, {
     'stylesheets/app.css.scss': "@use 'grid'; @use 'stylesheets/local';",
     'stylesheets/_local.scss': '.local { top: 1px }',
@@ -271,9 +265,7 @@ test('a Less import over HTTP is fetched, and so is what it imports in turn', as
     '/colors.less': '@color: remote;'
   }
   const server = createServer(({ url = '' }, res) => res.end(remote[url.split('?')[0] ?? '']))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await open(t, server)
   const code = `@import "http://127.0.0.1:${port}/theme.less";`
   const site = await makeSite(t, { 'x/app.css.less': code }, { env: 'test' })
   t.regex((await site.ask('/assets/app.css')).text, /color: remote/)

@@ -11,10 +11,7 @@ const DEFINE = { __V__: '1.2', $n: -5, __O__: { list: [1] }, 'kit.flags.on': tru
 const CONSTANTS = constantsOf(SITUATION, DEFINE)
 
 async function replaced(code: string): Promise<string> {
-  const { references, values } = (await constantsIn(code, CONSTANTS)) ?? {
-    references: [],
-    values: []
-  }
+  const { references = [], values = [] } = (await constantsIn(code, CONSTANTS)) ?? {}
   return replaceReferences(code, references, values)
 }
 
@@ -47,58 +44,25 @@ const NAMES = Object.keys(VARIABLES).filter(name => name !== 'meta')
 const NONE = Object.fromEntries(NAMES.map(name => [name, undefined]))
 
 const LEAVES = [
-  'process.env.NODE_ENV',
-  "process.env['NODE_ENV']",
-  'process?.env?.NODE_ENV',
-  'process\n  .env.NODE_ENV',
-  'META.env.MODE',
-  'META.env?.DEV',
-  "META.env['BASE_URL']",
-  'META . env . NONE',
-  'META.env',
-  '__V__',
-  '$n',
-  '$n.toFixed(1)',
-  '__O__',
-  '__O__.list[0]',
-  'kit.flags.on',
-  'other.process.env.NODE_ENV',
-  'other . __V__',
-  'other?.kit.flags.on',
-  "'process.env.NODE_ENV __V__ import.meta.env'",
-  '"\\"__V__"',
-  '/[/"]__V__ process.env.NODE_ENV/.source',
-  '`__V__ import.meta.env.MODE`',
+  ...['process.env.NODE_ENV', "process.env['NODE_ENV']", 'process?.env?.NODE_ENV'],
+  ...['process\n  .env.NODE_ENV', 'META.env.MODE', 'META.env?.DEV', "META.env['BASE_URL']"],
+  ...['META . env . NONE', 'META.env', '__V__', '$n', '$n.toFixed(1)', '__O__', '__O__.list[0]'],
+  ...['kit.flags.on', 'other.process.env.NODE_ENV', 'other . __V__', 'other?.kit.flags.on'],
+  ...["'process.env.NODE_ENV __V__ import.meta.env'", '"\\"__V__"'],
+  ...['/[/"]__V__ process.env.NODE_ENV/.source', '`__V__ import.meta.env.MODE`'],
   '1 / 2 /* $n */ / 3'
 ]
 
 /** Each has expressions in the places of the dots. */
 const AROUND = [
-  '(…)',
-  '[…, …]',
-  '[...String(…)]',
-  '({ __V__: … })',
-  '({ __V__ })',
-  '({ __V__, a: … })',
-  '({ a: …, __V__, b: […], $n })',
-  '({ process: …, [__V__]: 1 })',
-  '{}, { __V__() { return … } }.__V__()',
-  '`a${…}b${__V__}c`',
-  '… ? … : …',
-  '… ? __V__ : $n',
-  'id(…, __V__, …)',
-  '(() => …)()',
-  '(() => { if (__V__) { return … } else return … })()',
+  ...['(…)', '[…, …]', '[...String(…)]', '({ __V__: … })', '({ __V__ })', '({ __V__, a: … })'],
+  ...['({ a: …, __V__, b: […], $n })', '({ process: …, [__V__]: 1 })'],
+  ...['{}, { __V__() { return … } }.__V__()', '`a${…}b${__V__}c`', '… ? … : …', '… ? __V__ : $n'],
+  ...['id(…, __V__, …)', '(() => …)()', '(() => { if (__V__) { return … } else return … })()'],
   '(() => { while ($n) { return … } })()',
   '(() => { switch (…) { case __V__: return …; default: return 1 } })()',
-  '((x = …, y = __V__) => [x, y])()',
-  '(function f(x = $n) { return [x, …] })()',
-  '[…, __V__].map(x => x)',
-  '… // " __V__\n',
-  '… === __V__',
-  '!…',
-  'typeof …',
-  '…, …'
+  ...['((x = …, y = __V__) => [x, y])()', '(function f(x = $n) { return [x, …] })()'],
+  ...['[…, __V__].map(x => x)', '… // " __V__\n', '… === __V__', '!…', 'typeof …', '…, …']
 ].map(each => (/^[([`]/.test(each) ? each : `(${each})`))
 
 test('replacing gives what variables of these names would, whatever is around them', async t => {
@@ -119,52 +83,28 @@ test('replacing gives what variables of these names would, whatever is around th
     const expected = valueOf(code.replaceAll('META', 'meta'), VARIABLES)
     t.deepEqual(valueOf(made, NONE), expected, made)
   })
-  await fc.assert(property, {
-    numRuns: cases(400, 20_000),
-    seed: Number(process.env['SEED'] ?? 1)
-  })
+  await fc.assert(property, { numRuns: cases(400, 20_000), seed: Number(process.env['SEED'] ?? 1) })
 })
 
 test('a name that a text declares, assigns or has as a parameter is its own, and stays', async t => {
   const own = [
-    'const process = 1',
-    'let process\n',
-    'for (const process of all) {}',
-    'function process() {}',
-    'function* process() {}',
-    'class process {}',
-    "import process from 'process'",
-    "import * as process from 'process'",
-    "import { a as process } from 'process'",
-    "import { process } from 'process'",
-    'const { process } = a',
-    'const { b: process, c } = a',
-    'process = a',
-    'process => 1',
-    '(a, process) => 1',
-    '({ process }) => 1',
-    '(...process) => 1',
-    '(a = [1], { b: [process] }) => 1',
-    '(process, a = [process]) => 1',
-    'function f(a, process) {}',
-    'class A { f(process) {} }',
-    'try {} catch (process) {}'
+    ...['const process = 1', 'let process\n', 'for (const process of all) {}'],
+    ...['function process() {}', 'function* process() {}', 'class process {}'],
+    ...["import process from 'process'", "import * as process from 'process'"],
+    ...["import { a as process } from 'process'", "import { process } from 'process'"],
+    ...['const { process } = a', 'const { b: process, c } = a', 'process = a', 'process => 1'],
+    ...['(a, process) => 1', '({ process }) => 1', '(...process) => 1'],
+    ...['(a = [1], { b: [process] }) => 1', '(process, a = [process]) => 1'],
+    ...['function f(a, process) {}', 'class A { f(process) {} }', 'try {} catch (process) {}']
   ]
   const uses = '\nif (process.env.NODE_ENV) f(process.env.NODE_ENV, import.meta.env.MODE)'
   const made = '\nif (process.env.NODE_ENV) f(process.env.NODE_ENV, "staging")'
   for (const code of own) t.is(await replaced(code + uses), code + made)
   const others = [
-    'let processes',
-    'a.process = 1',
-    'if (process) {}',
-    'f(process)',
-    'class A { process() {} }',
-    'const { process: own } = a',
-    '// let process run, as process does\n',
-    'a = process == 1',
-    '(a = [process]) => 1',
-    '(a = `b${[process, 1]}`, c) => 1',
-    'class A extends b(process.env, c) {}',
+    ...['let processes', 'a.process = 1', 'if (process) {}', 'f(process)'],
+    ...['class A { process() {} }', 'const { process: own } = a'],
+    ...['// let process run, as process does\n', 'a = process == 1', '(a = [process]) => 1'],
+    ...['(a = `b${[process, 1]}`, c) => 1', 'class A extends b(process.env, c) {}'],
     'class A extends b(c || process) {}'
   ]
   const all = uses.replaceAll('process.env.NODE_ENV', '"production"')
@@ -174,15 +114,10 @@ test('a name that a text declares, assigns or has as a parameter is its own, and
 
 test('what is assigned to, or is the name of a method, a label or a property, stays', async t => {
   for (const code of [
-    "process.env.NODE_ENV = 'a'",
-    "import.meta.env.MODE ||= 'a'",
-    'class A { __V__() {} }',
-    '__V__: for (;;) break',
-    'f()\n__V__: for (;;) {}',
+    ...["process.env.NODE_ENV = 'a'", "import.meta.env.MODE ||= 'a'", 'class A { __V__() {} }'],
+    ...['__V__: for (;;) break', 'f()\n__V__: for (;;) {}'],
     "a = 'b'\n__V__: for (;;) { for (;;) break __V__ }",
-    'if (a) __V__: for (;;) continue __V__',
-    'a = { __V__: 1 }',
-    'a.__V__ + a . __V__',
+    ...['if (a) __V__: for (;;) continue __V__', 'a = { __V__: 1 }', 'a.__V__ + a . __V__'],
     'a.#__V__'
   ])
     t.is(await replaced(code), code)
@@ -191,14 +126,8 @@ test('what is assigned to, or is the name of a method, a label or a property, st
 /** Each ends a statement, or does not: then it has what comes behind. None of those that do has a semicolon. */
 const LINES: readonly (readonly [line: string, closing?: string])[] = [
   ...['note(1)', 'x = note', "x = 'a'", 'x = `a`', 'x = [1]', 'x++', 'x = /a/', 'x = {}', '{}'],
-  ...[
-    'x = note // a,',
-    'x = note /* = */',
-    'x = note // a\n',
-    'if (x)',
-    'if (x) {} else',
-    'note(1);'
-  ]
+  ...['x = note // a,', 'x = note /* = */', 'x = note // a\n', 'if (x)', 'if (x) {} else'],
+  'note(1);'
 ].map(line => [line] as const)
 const OPEN: typeof LINES = [
   ['note(', ')'],

@@ -150,11 +150,8 @@ test('a missing reference is a warning, once, with its place in the file where i
 test('a reference to what stayed in public, where the stylesheet was, is told how to reach it', async t => {
   const css = '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }'
   const stayed = { '/public/css/stayed.css': '', '/public/images/stayed.png': '' }
-  const site = await makeSite(
-    t,
-    { 'css/moved.css': css, ...stayed },
-    { base: '/shop', missing: 'warn' }
-  )
+  const files = { 'css/moved.css': css, ...stayed }
+  const site = await makeSite(t, files, { base: '/shop', missing: 'warn' })
   await site.ask('/assets/moved.css')
   const warning = (place: string, path: string, at: string) =>
     `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is no ` +

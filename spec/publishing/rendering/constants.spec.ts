@@ -4,6 +4,7 @@ import { decode } from '@jridgewell/sourcemap-codec'
 import { test } from '../../support/test.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const CODE = [
@@ -14,17 +15,8 @@ const CODE = [
   'throw new Error(mode)'
 ].join('\n')
 const FILES = { 'plain.js': CODE, 'typed.js.ts': `let n: number = 1\n${CODE}` }
-const PLACES = [
-  'after = ',
-  'f(1)',
-  'own = ',
-  'behind = ',
-  'f(2)',
-  'both = ',
-  '3)',
-  'throw new',
-  'Error('
-]
+const INLINE = ['after = ', 'f(1)', 'own = ', 'behind = ', 'f(2)', 'both = ', '3)']
+const PLACES = [...INLINE, 'throw new', 'Error(']
 
 test('a large script has no map of its own, which would be longer than the script', async t => {
   const large = `console.log(process.env.NODE_ENV, '${'x'.repeat(300_000)}')`
@@ -42,11 +34,13 @@ test('source maps lead behind an expression that got a value, in JavaScript and 
     const [, data = ''] = /base64,(\S+)\s*$/.exec(text) ?? []
     const map = JSON.parse(Buffer.from(data, 'base64').toString()) as SourceMapPayload
     t.deepEqual(map.sourcesContent, [source])
-    const columns = decode(map.mappings).map(line => line.map(([column]) => column))
-    t.deepEqual(
-      columns,
-      columns.map(line => line.toSorted((a, b) => a - b))
-    )
+    for (const line of decode(map.mappings)) {
+      const columns = line.map(([column]) => column)
+      t.deepEqual(
+        columns,
+        columns.toSorted((a, b) => a - b)
+      )
+    }
     const entries = new SourceMap(map)
     const lines = [text, source].map(each => each.split('\n'))
     for (const place of PLACES) {
@@ -69,32 +63,21 @@ test('an error behind an expression that got a value has its place in the source
 test('an expression without a value is a warning with its place, in every environment', async t => {
   const uses =
     'export const a = process.env.API\nexport const b = [import.meta.env.VITE_A, process.env.API]'
-  const root = makeProject(
-    t,
-    placed({ 'warned.js': uses, 'warned-too.js.ts': `type A = 1\n${uses}` })
-  )
+  const files = { 'warned.js': uses, 'warned-too.js.ts': `type A = 1\n${uses}` }
+  const root = makeProject(t, placed(files))
   const set = (name: string, what: string) =>
     `uses ${name}, which ${what}: set define: { '${name}': … }`
   const both = [
     set('process.env.API', 'no browser has'),
     set('import.meta.env.VITE_A', 'is undefined')
   ]
-  const places = [
-    'warned.js:1:18',
-    'warned.js:2:19',
-    'warned-too.js.ts:2:18',
-    'warned-too.js.ts:3:19'
-  ]
+  const places = words('warned.js:1:18 warned.js:2:19 warned-too.js.ts:2:18 warned-too.js.ts:3:19')
   const told = places.map((place, at) => `apps/web/assets/${place} ${both[at % 2]}`).toSorted()
   t.deepEqual((await run({ root })).warnings.toSorted(), told)
   const site = await makeSite(t, {}, { root, env: 'development' })
   for (const name of ['warned', 'warned-too']) await site.ask(`/assets/${name}.js`)
-  t.deepEqual(
-    warningsAbout('assets/warned')
-      .map(each => each.replace(/^koa-\S+ /, ''))
-      .toSorted(),
-    told
-  )
+  const logged = warningsAbout('assets/warned').map(each => each.replace(/^koa-\S+ /, ''))
+  t.deepEqual(logged.toSorted(), told)
   const define = { 'process.env.API': '/api', 'import.meta.env.VITE_A': null }
   t.deepEqual((await run({ root, define })).warnings, [])
 })

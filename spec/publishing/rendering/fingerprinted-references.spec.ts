@@ -222,27 +222,15 @@ for (const [code, kind, written] of [
 }
 
 for (const code of [
-  '"import \'./a.js\'"',
-  "`import './a.js'`",
-  "// import './a.js'",
-  "/* import('./a.js') */",
-  "/import('.a.js')/.test(x)",
-  "a.import('./a.js')",
-  'import(name)',
-  "import('./' + name)",
-  'import(`./${name}.js`)',
-  "new URL('./a.png', location.href)",
-  "new URL('./a.png', import.meta.url.href)",
-  'new URL(name, import.meta.url)',
-  'new URL(`./${name}.png`, import.meta.url)',
-  "new URL('../', import.meta.url)",
-  "new URL('.', import.meta.url)",
-  "new URL('', import.meta.url)",
+  ...['"import \'./a.js\'"', "`import './a.js'`", "// import './a.js'", "/* import('./a.js') */"],
+  ...["/import('.a.js')/.test(x)", "a.import('./a.js')", 'import(name)', "import('./' + name)"],
+  ...['import(`./${name}.js`)', "new URL('./a.png', location.href)"],
+  ...["new URL('./a.png', import.meta.url.href)", 'new URL(name, import.meta.url)'],
+  ...['new URL(`./${name}.png`, import.meta.url)', "new URL('../', import.meta.url)"],
+  ...["new URL('.', import.meta.url)", "new URL('', import.meta.url)"],
   "create(new Base('./a.png', import.meta.url))",
-  "const { URL } = import.meta; f('./a.png', import.meta.url)",
-  'console.log(import.meta.url)',
-  '<!-- a classic script that imports nothing, and it\'s not closed: "',
-  ''
+  ...["const { URL } = import.meta; f('./a.png', import.meta.url)", 'console.log(import.meta.url)'],
+  ...['<!-- a classic script that imports nothing, and it\'s not closed: "', '']
 ]) {
   test(`not a reference: ${code}`, t => {
     t.deepEqual(findModuleReferences(code), [])

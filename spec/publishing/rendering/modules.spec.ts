@@ -4,7 +4,7 @@ import { encode } from '@jridgewell/sourcemap-codec'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
-import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
+import type { Compiler, KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import {
   digestIn,
   digestOf,
@@ -17,8 +17,8 @@ import {
   readPublic,
   type FingerprintedSite
 } from '../../support/fingerprinted.ts'
-import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
+import { words } from '../../support/texts.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const mapIn = (tag: string) =>
@@ -29,6 +29,11 @@ async function problemsOf(t: ExecutionContext, root: string, more: KoaAssetsOpti
   const error = await t.throwsAsync(run({ root, ...more }), { instanceOf: PrecompileError })
   return error.problems.map(({ message }) => message)
 }
+
+const pathsOf = (site: FingerprintedSite, names: string) =>
+  Promise.all(words(names).map(name => site.path(`${name}.js`)))
+
+const emptyFiles = (names: string) => Object.fromEntries(words(names).map(name => [name, '']))
 
 const textOf = async (site: FingerprintedSite, name: string) =>
   (await site.ask(await site.path(name))).text
@@ -79,19 +84,13 @@ for (const mode of MODES) {
       'self.js': "import * as self from './self.js'",
       'app.js': "import './(a).js'"
     })
-    const [a = '', b = '', self = '', leaf] = await Promise.all(
-      ['(a)', 'b', 'self', 'leaf'].map(name => site.path(`${name}.js`))
-    )
+    const [a = '', b = '', self = '', leaf] = await pathsOf(site, '(a) b self leaf')
     t.is(await textOf(site, '(a).js'), `import "/assets/b.js"; import "${leaf}"`)
     t.is(await textOf(site, 'b.js'), 'import("/assets/%28a%29.js")')
     t.is(await textOf(site, 'self.js'), 'import * as self from "/assets/self.js"')
     t.is(await textOf(site, 'app.js'), `import "${a}"`)
     const map = await site.render(assets => assets.importMap())
-    for (const [path, plain] of [
-      [a, '%28a%29'],
-      [b, 'b'],
-      [self, 'self']
-    ] as const) {
+    for (const [plain, path] of Object.entries({ '%28a%29': a, b, self })) {
       const { bytes, headers } = await site.ask(path)
       t.is(digestIn(path), digestOf(bytes))
       t.regex(headers['cache-control'] ?? '', /immutable/)
@@ -104,15 +103,9 @@ for (const mode of MODES) {
       'vendor/lib/confetti.js': 'export default 1',
       'app.js': "import 'confetti'; import('confetti/x'); import 'cdn'; import 'other'"
     }
-    const site = await makeFingerprinted(t, mode, files, {
-      missing: 'warn',
-      imports: {
-        confetti: 'lib/confetti',
-        'confetti/x': 'lib/confetti.js',
-        cdn: 'https://cdn.example/x',
-        constructor: undefined
-      }
-    })
+    const own = { confetti: 'lib/confetti', 'confetti/x': 'lib/confetti.js' }
+    const imports = { ...own, cdn: 'https://cdn.example/x', constructor: undefined }
+    const site = await makeFingerprinted(t, mode, files, { missing: 'warn', imports })
     const confetti = await site.path('lib/confetti.js')
     const written = `import "${confetti}"; import("${confetti}"); import 'cdn'; import 'other'`
     t.is(await textOf(site, 'app.js'), written)
@@ -130,17 +123,14 @@ for (const mode of MODES) {
       'deep.js': 'export {}',
       'other.js': "import './b.js'"
     }
-    const site = await makeFingerprinted(t, mode, files, {
-      imports: { deep: 'deep.js', other: 'other.js', cdn: 'https://cdn.example/x.js' }
-    })
+    const imports = { deep: 'deep.js', other: 'other.js', cdn: 'https://cdn.example/x.js' }
+    const site = await makeFingerprinted(t, mode, files, { imports })
     const tags = await site.render(assets =>
       assets.javascript('app', { type: 'module', modulepreload: true, nonce: 'n' })
     )
     const links = tags.split('\n')
     const script = links.pop() ?? ''
-    const [app, a, b, deep, later] = await Promise.all(
-      ['app', 'a', 'b', 'deep', 'later'].map(name => site.path(`${name}.js`))
-    )
+    const [app, a, b, deep, later] = await pathsOf(site, 'app a b deep later')
     t.true(script.startsWith(`<script src="${app}" type="module" integrity="sha384-`))
     t.false(script.includes('modulepreload'))
     const rest = 'rel="modulepreload" integrity="…" crossorigin="anonymous" nonce="n">'
@@ -170,16 +160,14 @@ for (const mode of MODES) {
       missing: 'ignore',
       imports: { confetti: 'confetti.js', cdn: 'https://cdn.example/x.js', elsewhere: '//x/x.js' }
     })
-    const [confetti = '', cycle = '', other = '', open = '', a = ''] = await Promise.all(
-      ['confetti', 'cycle', 'other', 'open', 'a'].map(name => site.path(`${name}.js`))
-    )
+    const [a = '', confetti = '', open = ''] = await pathsOf(site, 'a confetti open')
+    const [cycle = '', other = ''] = await pathsOf(site, 'cycle other')
     const map = (entry: string, more = {}) =>
       site.render(assets => assets.importMap({ entry, ...more }))
     t.is(await map('app'), '')
     t.deepEqual(mapIn(await map('outside')), { imports: { cdn: 'https://cdn.example/x.js' } })
-    t.deepEqual(mapIn(await map('cycle')), {
-      imports: { '/assets/cycle.js': cycle, '/assets/other.js': other }
-    })
+    const inCycle = { '/assets/cycle.js': cycle, '/assets/other.js': other }
+    t.deepEqual(mapIn(await map('cycle')), { imports: inCycle })
     const { imports, integrity } = mapIn(await map('open'))
     t.is(imports?.['/assets/a.js'], a)
     t.is(imports?.['confetti'], confetti)
@@ -329,12 +317,8 @@ test('an import that browsers refuse for its type is reported with its place and
   const typed = `let n: number = 1\nimport './data.json'\n${sheet}`
   told.push(`apps/web/assets/typed.js.ts:2:8 imports './data.json', which browsers refuse${json}`)
   const imported = {
-    'look.css': '',
-    'grid.scss': '',
-    'logo.svg': '<svg/>',
-    'data.json': '{}',
-    'other.js': '',
-    'a.wasm': ''
+    ...emptyFiles('look.css grid.scss logo.svg other.js a.wasm'),
+    'data.json': '{}'
   }
   const app = lines.map(([code]) => code).join('\n')
   const root = makeProject(t, placed({ ...imported, 'app.js': app, 'typed.js.ts': typed }))
@@ -369,11 +353,8 @@ test('the report of a reference that leads nowhere names what is nearest, as it 
   const root = makeProject(t, {
     'assets/stylesheets/app.css': lines(rows, path => `@import "${path}";`),
     'assets/javascripts/app.js': lines(modules, path => `import '${path}'`),
-    'assets/stylesheets/menu.scss': '',
-    'assets/javascripts/money.ts': '',
-    'assets/javascripts/lib/card.js': '',
-    'assets/images/logo.svg': '',
-    'assets/images/Icon.svg': ''
+    ...emptyFiles('assets/stylesheets/menu.scss assets/javascripts/money.ts'),
+    ...emptyFiles('assets/javascripts/lib/card.js assets/images/logo.svg assets/images/Icon.svg')
   })
   const all = Object.entries({ ...modules, ...rows })
   const expected = all.map(([path, advice]) => `${path}, which was not found${advice}`)
@@ -469,8 +450,9 @@ for (const mode of MODES) {
       const json = String(isData ? inline : (await site.ask(url)).text)
       if (!isData) t.is(digestIn(url), digestOf(json))
       const entries = new SourceMap(JSON.parse(json) as SourceMapPayload)
-      const words = ['import', 'first', 'last']
-      const lines = words.map(word => entries.findEntry(0, text.indexOf(word)))
+      const lines = ['import', 'first', 'last'].map(word =>
+        entries.findEntry(0, text.indexOf(word))
+      )
       t.like(lines, [{ originalLine: 0 }, { originalLine: 1 }, { originalLine: 2 }], name)
       t.like(entries.findEntry(0, text.indexOf('first') - 1), { originalLine: 0 })
     }
@@ -503,28 +485,18 @@ test('what other tools take, and no browser, is reported with its place and what
   const whole = ', and the whole module with it: '
   const url = "write new URL('./logo.svg', import.meta.url).href"
   const worker = "write new Worker(new URL('./job.js', import.meta.url), { type: 'module' })"
+  const sheet = "write import … from './look.css' with { type: 'css' }"
+  const text = "write await (await fetch(new URL('./a.txt', import.meta.url))).text()"
   const compiler = 'it needs a compiler: add one to the option compilers'
   const node = 'it is a module of Node, which browsers do not have: leave it to the server'
   const lines = [
     ["import a from './logo.svg?url'", 15, url],
     ["import a from './logo.svg?inline'", 15, url],
-    [
-      "import a from './look.css?inline'",
-      15,
-      "write import … from './look.css' with { type: 'css' }"
-    ],
-    [
-      "import a from './a.txt?raw'",
-      15,
-      "write await (await fetch(new URL('./a.txt', import.meta.url))).text()"
-    ],
+    ["import a from './look.css?inline'", 15, sheet],
+    ["import a from './a.txt?raw'", 15, text],
     ["import A from './job.js?worker'", 15, worker],
     ["import A from './task.ts?worker'", 15, worker.replace('job', 'task')],
-    [
-      "import a from './theme.scss?inline'",
-      15,
-      "write import … from './theme.css' with { type: 'css' }"
-    ],
+    ["import a from './theme.scss?inline'", 15, sheet.replace('look', 'theme')],
     ["import A from './App.vue'", 15, compiler],
     ["import A from './App.svelte'", 15, compiler],
     ["import 'virtual:pages'", 8, 'a plugin of another tool makes it: write a module in its place'],
@@ -541,29 +513,13 @@ test('what other tools take, and no browser, is reported with its place and what
     const place = `apps/web/assets/foreign.js:${at + 1}:${column}`
     return remedy ? `${place} imports ${path}, which browsers refuse${whole}${remedy}` : []
   })
-  told.push(
-    'apps/web/assets/foreign.css:1:18 refers to ~kit/a.png, which was not found: ' +
-      "write 'kit/a.png'"
-  )
-  told.push(
-    `apps/web/assets/foreign.ts.js.ts:2:15 imports './logo.svg?url', which browsers refuse${whole}${url}`
-  )
+  const inCss = "1:18 refers to ~kit/a.png, which was not found: write 'kit/a.png'"
+  const inTyped = `2:15 imports './logo.svg?url', which browsers refuse${whole}${url}`
+  told.push(`apps/web/assets/foreign.css:${inCss}`, `apps/web/assets/foreign.ts.js.ts:${inTyped}`)
   const imported = {
     'foreign.ts.js.ts': "let n: number = 1\nimport a from './logo.svg?url'\na",
     'foreign.css': 'a { src: url(    ~kit/a.png) }',
-    ...Object.fromEntries(
-      [
-        'look.css',
-        'theme.scss',
-        'task.ts',
-        'logo.svg',
-        'a.txt',
-        'job.js',
-        'App.vue',
-        'App.svelte',
-        'a.md'
-      ].map(name => [name, ''])
-    )
+    ...emptyFiles('look.css theme.scss task.ts logo.svg a.txt job.js App.vue App.svelte a.md')
   }
   const app = lines.map(([code]) => code).join('\n')
   const root = makeProject(t, placed({ ...imported, 'foreign.js': app }))

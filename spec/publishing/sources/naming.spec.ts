@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
@@ -59,7 +50,7 @@ test.serial('a plain file beside a source of its name is served, with a warning'
   const told = `several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
   t.deepEqual(warningsAbout('two.css'), [`koa-fresh-assets: ${told}`])
   t.deepEqual((await run({ root: site.root })).warnings, [told], 'by precompile too')
-  rmSync(site.at('stylesheets/two.css'))
+  fs.rmSync(site.at('stylesheets/two.css'))
   t.regex((await site.ask('/assets/two.css')).text, /b: c/)
   site.write('stylesheets/two.css', 'again{}')
   t.deepEqual(await found(site, ['two.css']), ['again{}'])
@@ -88,7 +79,8 @@ test.serial('precompile publishes all assets of apps and packages under both nam
   const written = [...paths, ...paths.map(path => targetOf(root, path)), '/assets.json']
   const found = filesBelow(join(root, 'public')).map(file => `/${file}`)
   t.deepEqual(found.toSorted(), written.toSorted())
-  for (const file of found) t.is(statSync(join(root, 'public', file)).mode & 0o777, FILE_MODE, file)
+  for (const file of found)
+    t.is(fs.statSync(join(root, 'public', file)).mode & 0o777, FILE_MODE, file)
   t.like(report, { assets: all.length, manifest: join(root, 'public/assets.json') })
   t.deepEqual(report.changes.added.toSorted(), paths.toSorted())
   const { assets } = readManifest(root)
@@ -157,8 +149,8 @@ test('any other name may begin with an underscore, as in lodash-es and date-fns'
 
 test('a source directory that is a link works', async t => {
   const site = await makeSite(t, { '/elsewhere/stylesheets/a.css': 'a{}' }, {})
-  mkdirSync(site.at('/apps/web'), { recursive: true })
-  symlinkSync(site.at('/elsewhere'), site.at('/apps/web/assets'))
+  fs.mkdirSync(site.at('/apps/web'), { recursive: true })
+  fs.symlinkSync(site.at('/elsewhere'), site.at('/apps/web/assets'))
   t.deepEqual(await found(site, ['a.css']), ['a{}'])
   for (const symlinks of ['deny', 'follow'] as const) {
     const other = await makeSite(t, {}, { root: site.root, symlinks, public: symlinks })
@@ -174,10 +166,10 @@ for (const [symlinks, expected] of [
   test(`with symlinks: '${symlinks}' links in a source lead to ${expected.join(', ')}`, async t => {
     const outside = makeProject(t, { 'secret/s.txt': 'outside' })
     const site = await makeSite(t, { 'files/real/r.txt': 'inside' }, { symlinks })
-    symlinkSync('real/r.txt', site.at('files/link.txt'))
-    symlinkSync('files/real', site.at('linked'))
-    symlinkSync(join(outside, 'secret/s.txt'), site.at('files/leak.txt'))
-    symlinkSync(join(outside, 'secret'), site.at('files/leak'))
+    fs.symlinkSync('real/r.txt', site.at('files/link.txt'))
+    fs.symlinkSync('files/real', site.at('linked'))
+    fs.symlinkSync(join(outside, 'secret/s.txt'), site.at('files/leak.txt'))
+    fs.symlinkSync(join(outside, 'secret'), site.at('files/leak'))
     const names = ['link.txt', 'linked/r.txt', 'leak.txt', 'leak/s.txt']
     t.deepEqual(await found(site, names), [...expected])
   })
@@ -211,9 +203,9 @@ test('a name with any characters is served under its encoded form, and written b
   for (const name of ODD_NAMES) {
     const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
     t.is(response.text, `in ${name}`, encoded(name))
-    t.is(readFileSync(join(root, 'public/assets', name), 'utf8'), `in ${name}`)
+    t.is(fs.readFileSync(join(root, 'public/assets', name), 'utf8'), `in ${name}`)
   }
-  const written = readdirSync(join(root, 'public/assets'))
+  const written = fs.readdirSync(join(root, 'public/assets'))
   t.deepEqual(written.toSorted(), [...new Set(ODD_NAMES)].toSorted())
   t.deepEqual(errors, [])
 })
@@ -224,8 +216,8 @@ test('names that are not valid in a request are never served, whatever is on dis
   const files = names.flatMap(name => [`${ASSETS}/x/${name}`, `public/${name}`])
   const root = makeProject(t, Object.fromEntries(files.map(path => [path, 'secret'])))
   // A name that is no UTF-8 at all.
-  closeSync(openSync(Buffer.from(`${root}/${ASSETS}/x/\xff\xfe.txt`, 'latin1'), 'w'))
-  mkdirSync(Buffer.from(`${root}/${ASSETS}/\xff`, 'latin1'))
+  fs.closeSync(fs.openSync(Buffer.from(`${root}/${ASSETS}/x/\xff\xfe.txt`, 'latin1'), 'w'))
+  fs.mkdirSync(Buffer.from(`${root}/${ASSETS}/\xff`, 'latin1'))
   writeFiles(root, { [`${ASSETS}/x/good.txt`]: 'good' })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   for (const name of [...names, '\ufffd\ufffd.txt'].map(encoded))
@@ -258,7 +250,7 @@ test('a directory appended before koaAssets() or after it is searched by every a
   for (let times = 0; times < 2; times++) {
     writeFiles(vendor, { 'later/scripts/late.js': 'late()' })
     t.deepEqual(await found(site, late), ['late()', 'late()'])
-    rmSync(join(vendor, 'later'), { recursive: true })
+    fs.rmSync(join(vendor, 'later'), { recursive: true })
     t.deepEqual(await found(site, late), [404, 404])
   }
 })

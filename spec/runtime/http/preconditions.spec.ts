@@ -138,11 +138,8 @@ test('the whole truth table, for both readings of If-Modified-Since', t => {
               'if-modified-since': ifModified
             }
             const rules = [matchRule, unmodifiedRule, noneMatchRule, modifiedRule]
-            check(
-              headers,
-              rules.map(rule => rule(current)),
-              current
-            )
+            const truths = rules.map(rule => rule(current))
+            check(headers, truths, current)
           }
   t.deepEqual(wrong.slice(0, 5), [])
   t.true(cases >= 100_000, `${cases} cases`)
@@ -251,12 +248,10 @@ test('dates are written as IMF-fixdate, and a year of more than four digits is r
 test('all three formats are parsed as GMT, whatever the server’s time zone', t => {
   const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT']
   for (const date of [...dates, 'Sun Nov  6 08:49:37 1994'])
-    for (const zone of ['UTC', 'America/New_York', 'Asia/Kolkata'])
-      t.is(
-        within(zone, () => parseHttpDate(date, NOW), 'TZ'),
-        NOV_1994,
-        `${date} ${zone}`
-      )
+    for (const zone of ['UTC', 'America/New_York', 'Asia/Kolkata']) {
+      const parsed = within(zone, () => parseHttpDate(date, NOW), 'TZ')
+      t.is(parsed, NOV_1994, `${date} ${zone}`)
+    }
 })
 
 function yearOf(digits: string, now: number): number | undefined {

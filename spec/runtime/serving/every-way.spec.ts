@@ -47,6 +47,9 @@ const OLD = 'const answer = 42\n'.repeat(400)
 const NEW = `${OLD}const question = '6 x 9'\n`
 const PRINTED = withFingerprint('/assets/app.js', digestOf(NEW))
 
+const SOURCE = 'apps/web/assets/css/source.css'
+const TARGET = 'public/assets/source.css'
+
 const copied = (path: string) => ({
   [path]: TEXT,
   [`${path}.br`]: brotliCompressSync(TEXT),
@@ -74,7 +77,7 @@ const FILES = {
   'dist/about.html': 'about',
   'builds/1/v.txt': 'build 1',
   'builds/2/v.txt': 'build 2',
-  'apps/web/assets/css/source.css': 'source{}'
+  [SOURCE]: 'source{}'
 }
 
 const OPTIONS: SiteOptions = {
@@ -125,9 +128,8 @@ const headersOf = (name: string, values: readonly string[], more = {}) =>
 const TAGS = ['{etag}', 'W/{etag}', '"x", {etag} , "y"', '"x"', '*', '', '"x{etag}']
 const AFTER = 'Thu, 14 Nov 2999 22:13:20 GMT'
 const DATES = [DATE, BEFORE, AFTER, 'Tuesday, 14-Nov-23 22:13:20 GMT', '?']
-const RANGES = words('0-3 -3 -3000 4- 8-99999999999999999999 1000- -0 0-1,3-4 - 5-2').map(
-  range => `bytes=${range}`
-)
+const BYTES = words('0-3 -3 -3000 4- 8-99999999999999999999 1000- -0 0-1,3-4 - 5-2')
+const RANGES = BYTES.map(range => `bytes=${range}`)
 const CODINGS = [
   ...['br', 'gzip', 'br;q=0.1, gzip;q=1', 'gzip;q=0', '*', 'br;q=0, *', '*;q=0', 'identity'],
   ...['GZIP', 'x-gzip', 'gzip;q=nonsense', '', 'zstd']
@@ -156,9 +158,8 @@ const PATHS = [
     .concat('js/blog', '../app-secret/app.js', '/app.js')
     .map(name => `/static/${name}`),
   ...['', '/', '/docs', '/docs?q=1', '/docs/', '/empty', '/blog/'].map(end => `/site${end}`),
-  ...['', '/about.html', '/users/23', '/missing.js', '/api', '/gone', '/mine'].map(
-    end => `/admin${end}`
-  ),
+  ...words('/admin /admin/about.html /admin/users/23 /admin/missing.js /admin/api /admin/gone'),
+  '/admin/mine',
   ...['/clean/docs/index', '/clean/docs']
 ]
 
@@ -208,9 +209,8 @@ function drawn(seed: number): Request[] {
   })
 }
 
-const EDITED = words(
-  '/a.css /static/app.js /static/new.js /build/v.txt /assets/source.css /up/a.txt'
-)
+const EDITED = words(`/a.css /static/app.js /static/new.js /build/v.txt /assets/source.css
+  /up/a.txt`)
 
 const lead = isWindows ? () => undefined : leadLink
 
@@ -226,10 +226,8 @@ const EDITS: Readonly<Record<string, (root: string) => void>> = {
   'one that is removed': root => rmSync(join(root, 'build/app/new.js')),
   'copies that are older than their file': root => utimesSync(join(root, 'public/a.css'), 2e9, 2e9),
   'a copy that is gone': root => rmSync(join(root, 'build/app/app.js.br')),
-  'a source that is edited': root =>
-    writeFiles(root, { 'apps/web/assets/css/source.css': 'new{}' }),
-  'a target that is removed': root =>
-    rmSync(join(root, 'public/assets/source.css'), { force: true }),
+  'a source that is edited': root => writeFiles(root, { [SOURCE]: 'new{}' }),
+  'a target that is removed': root => rmSync(join(root, TARGET), { force: true }),
   'a directory that is made': root => writeFiles(root, { 'data/uploads/a.txt': 'up' }),
   'a link that leads elsewhere': root => lead(join(root, 'current'), 'builds/2'),
   'a link that leads out': root => lead(join(root, 'current'), '..'),
@@ -250,9 +248,8 @@ for (const [where, environment] of ENVIRONMENTS) {
     )
     const statuses = new Set<number>()
     const check = async ([path, question = {}]: Request, when = '') => {
-      const [first, ...others] = sites.filter(
-        ({ hasHead }) => hasHead || question.method !== 'HEAD'
-      )
+      const isAsked = ({ hasHead = true }) => hasHead || question.method !== 'HEAD'
+      const [first, ...others] = sites.filter(isAsked)
       const expected = await first?.ask(path, question)
       if (expected) statuses.add(expected.status)
       await Promise.all(
@@ -287,16 +284,13 @@ async function makeAsked(t: ExecutionContext, { isHttp2 = false, ...options }: W
     ? await overHttp2(t, site.app.callback())
     : (path: string, question: Question) => site.ask(path, { ...question, agent })
   const ask = async (path: string, { method = 'GET', headers = {} }: Question) => {
-    const negotiated = Object.fromEntries(
-      Object.entries(headers).filter(([name]) => /^(?:accept-|available-)/.test(name))
-    )
+    const fields = Object.entries(headers)
+    const negotiated = fields.filter(([name]) => /^(?:accept-|available-)/.test(name))
     const { etag = '' } = JSON.stringify(headers).includes('{etag}')
-      ? (await send(path, { headers: negotiated })).headers
+      ? (await send(path, { headers: Object.fromEntries(negotiated) })).headers
       : {}
-    const own = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, String(value).replace('{etag}', etag)])
-    )
-    return comparable(await send(path, { method, headers: own }), etag)
+    const own = fields.map(([name, value]) => [name, String(value).replace('{etag}', etag)])
+    return comparable(await send(path, { method, headers: Object.fromEntries(own) }), etag)
   }
   return { ask, errors: site.errors, hasHead: !isHttp2 || options.koa === undefined }
 }
@@ -321,10 +315,8 @@ function comparable({ status, headers, text, bytes }: Answer, etag: string) {
   if (isKoas) delete fields['content-length']
   if (fields.etag === etag) fields.etag = '{etag}'
   else if (fields.etag) fields.etag = fields.etag.replace(/^"[^"]+"$/, 'strong')
-  return {
-    status,
-    fields: Object.fromEntries(Object.entries(fields)),
-    hasDate: date !== undefined,
-    body: isKoas ? '' : bytes.toString('latin1')
-  }
+  const body = isKoas ? '' : bytes.toString('latin1')
+  // Without the symbols of HTTP/2.
+  const named = Object.fromEntries(Object.entries(fields))
+  return { status, fields: named, hasDate: date !== undefined, body }
 }

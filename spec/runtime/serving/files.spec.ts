@@ -16,7 +16,7 @@ import { replaceCalls } from '../../support/calls.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { publicFilesOf } from '../../support/served.ts'
-import { makeProject, makeSite, open, type Site } from '../../support/site.ts'
+import { makeProject, makeSite, open, type Site, type SiteOptions } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { words } from '../../support/texts.ts'
 import { until } from '../../support/until.ts'
@@ -97,9 +97,8 @@ test('a new file is served at once, but a page or a folder at the top after `rev
     site.write(`/public${path}`, 'new')
     t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
   }
-  for (const path of words(
-    '/new.css /assets/page /assets/new.css /assets/vendor/new.css /images/new.css'
-  )) {
+  for (const path of words(`/new.css /assets/page /assets/new.css /assets/vendor/new.css
+    /images/new.css`)) {
     t.is((await miss(site, path)).at(-1), 404)
     site.write(`/public${path}`, 'new')
     t.is((await site.ask(path)).text, 'new')
@@ -345,11 +344,9 @@ const step = fc.oneof(
 
 test('validators change with the bytes, the size or the mtime of a file on disk, and never else', async t => {
   const memory = [{ maxFileBytes: 100 }, { maxFileBytes: 100, maxBytes: 0 }] as const
-  const replicas = await Promise.all(
-    memory.map(memory =>
-      makeSite(t, { '/public/a.mp4': '' }, { ...PRODUCTION, revalidate: 0, memory })
-    )
-  )
+  const makeReplica = (options: SiteOptions) =>
+    makeSite(t, { '/public/a.mp4': '' }, { ...PRODUCTION, revalidate: 0, ...options })
+  const replicas = await Promise.all(memory.map(memory => makeReplica({ memory })))
   const fileOf = (site: Site) => site.at('/public/a.mp4')
   const all = new Map<string, string>()
   const stateOf = new Map<string, string>()
@@ -360,9 +357,8 @@ test('validators change with the bytes, the size or the mtime of a file on disk,
       // One replica goes through it all; of the other the bytes and the mtime are the same.
       if (typeof each === 'string') KEEP[each]?.(fileOf(replicas[0]!), now)
       else for (const site of replicas) write(fileOf(site), (now = each))
-      const answers = await Promise.all(
-        replicas.map(site => site.ask('/a.mp4', { method: 'HEAD' }))
-      )
+      const asked = replicas.map(site => site.ask('/a.mp4', { method: 'HEAD' }))
+      const answers = await Promise.all(asked)
       const known = JSON.stringify(now)
       for (const { headers } of answers) {
         const { etag = '', 'last-modified': date } = headers

@@ -130,10 +130,8 @@ async function makeBigSite(t: ExecutionContext, options: SiteOptions, window: nu
   const body = Buffer.alloc(200_000, '0123456789')
   const site = await makeSite(t, { '/public/big.txt': body }, { ...options, revalidate: 60 })
   const answer = site.app.callback()
-  const port = await open(
-    t,
-    http2.createServer((req, res) => void answer(req, res))
-  )
+  const server = http2.createServer((req, res) => void answer(req, res))
+  const port = await open(t, server)
   const ask = () => askHttp2(port, '/big.txt')
   const { status, headers } = await ask()
   t.deepEqual([status, headers['content-length']], [200, '200000'])
@@ -157,9 +155,7 @@ for (const [way, options] of WAYS.slice(0, 2)) {
     t.deepEqual(new Set(await Promise.all(waiting.map(statusOf))), new Set([200]))
     const more = Array.from({ length: 8 }, request)
     t.deepEqual(new Set(await Promise.all(more.map(statusOf))), new Set([200]))
-    t.true(
-      [...waiting, ...more].every(({ rstCode }) => rstCode === http2.constants.NGHTTP2_NO_ERROR)
-    )
+    for (const { rstCode } of [...waiting, ...more]) t.is(rstCode, http2.constants.NGHTTP2_NO_ERROR)
     t.deepEqual(errors, [])
   })
 
@@ -341,20 +337,15 @@ test('a middleware in front takes effect however it is registered', async t => {
   const options = { ...PRODUCTION, root: makeProject(t, { 'public/a.txt': TEXT }), serve: true }
   const join = (stack: Middleware[]) => compose([setAfter, ...stack])
   const again = koaAssets(options)
+  const itself = mount('/again', compose([setAfter, again]))
+  const Joining = Koa as new (options: object) => Koa
   for (const [how, app, path = '/a.txt'] of [
     ['used', new Koa().use(setAfter).use(koaAssets(options))],
     ['composed', new Koa().use(compose([setAfter, koaAssets(options)]))],
     ['wrapped', new Koa().use((ctx, next) => setAfter(ctx, async () => again(ctx, next)))],
     ['mounted', new Koa().use(setAfter).use(mount(new Koa().use(koaAssets(options))))],
-    [
-      'mounted in front of itself',
-      new Koa().use(again).use(mount('/again', compose([setAfter, again]))),
-      '/again/a.txt'
-    ],
-    [
-      'joined',
-      new (Koa as new (options: object) => Koa)({ compose: join }).use(koaAssets(options))
-    ],
+    ['mounted in front of itself', new Koa().use(again).use(itself), '/again/a.txt'],
+    ['joined', new Joining({ compose: join }).use(koaAssets(options))],
     ['not in front', new Koa().use(koaAssets(options)).use(setAfter)]
   ] as const) {
     const { status, text, headers } = await ask(await listen(t, app.callback()), path)

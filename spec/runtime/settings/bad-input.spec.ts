@@ -67,10 +67,8 @@ test('what cannot be read or written is a 500 that names it, until it can be', a
     ...['chmod 755 apps/web/assets/img', '/assets/d.svg'],
     ...['chmod 555 public/assets', '/assets/c.js', '/assets/put.txt']
   ])
-  const told = answers.map(({ status, text }) => [
-    status,
-    text.replace(/\w+ (public\S*?)\.\S+/, '$1')
-  ])
+  const shown = (text: string) => text.replace(/\w+ (public\S*?)\.\S+/, '$1')
+  const told = answers.map(({ status, text }) => [status, shown(text)])
   t.deepEqual(told, [
     failed('/assets/a.css', 'open apps/web/assets/css/a.css'),
     [200, 'b{}'],
@@ -108,18 +106,14 @@ test('what the process may not read in a mount or public is a 404, with one warn
   t.deepEqual(errors, [])
   const reason =
     'is not served, because this process may not read it: correct its permissions, or move it'
-  t.deepEqual(
-    warnings,
-    [...denied, 'build/open.txt.gz'].map(path => `koa-fresh-assets: ${join(root, path)} ${reason}`)
-  )
+  const all = [...denied, 'build/open.txt.gz'].map(path => join(root, path))
+  t.is(warnings.join('\n'), all.map(path => `koa-fresh-assets: ${path} ${reason}`).join('\n'))
 })
 
 test('a folder that may be entered and not listed serves its files, with copies, unless case is in doubt', async t => {
   const text = 'text '.repeat(200)
-  const root = makeProject(t, {
-    'build/closed/a.txt': text,
-    'build/closed/a.txt.gz': gzipSync(text)
-  })
+  const copied = { 'build/closed/a.txt': text, 'build/closed/a.txt.gz': gzipSync(text) }
+  const root = makeProject(t, copied)
   // One file under two names is what a disk that ignores case shows, and only a list tells which of them it has.
   const folder = join(root, 'build/closed')
   linkSync(join(folder, 'a.txt'), join(folder, 'twin.txt'))
@@ -149,15 +143,13 @@ test('a directory that this process may not look into is an error at start that 
   for (const path of ['public', 'build']) chmodSync(join(root, path), 0o000)
   if (isRoot) process.seteuid?.(65_534)
   try {
-    t.throws(start({}), {
-      code: 'public-unusable',
-      message:
-        'the option public is public, which this process may not read (EACCES: public/package.json): correct its permissions or its owner'
-    })
-    t.throws(start({ public: false, mounts: { '/static': 'build' } }), {
-      code: 'mount-unusable',
-      message: `the mount /static is ${join(root, 'build')}, which this process may not read (EACCES: build/package.json): correct its permissions or its owner`
-    })
+    const told = (what: string, dir: string) =>
+      `${what}, which this process may not read (EACCES: ${dir}/package.json): correct its permissions or its owner`
+    const message = told('the option public is public', 'public')
+    t.throws(start({}), { code: 'public-unusable', message })
+    const ofMount = told(`the mount /static is ${join(root, 'build')}`, 'build')
+    const mounting = start({ public: false, mounts: { '/static': 'build' } })
+    t.throws(mounting, { code: 'mount-unusable', message: ofMount })
   } finally {
     if (isRoot) process.seteuid?.(0)
     for (const path of ['public', 'build']) chmodSync(join(root, path), 0o755)

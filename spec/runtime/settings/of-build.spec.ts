@@ -16,6 +16,7 @@ import { makeProject, writeFiles } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { words } from '../../support/texts.ts'
 
+const compile = ({ code }: CompilerInput) => ({ code })
 const ALL: object = { ...TOP, ...APP }
 
 /** The values are not the default. An option of an extra that was taken out is none. */
@@ -23,9 +24,7 @@ const OF_BUILD = inTable({
   base: '/shop',
   imports: { confetti: 'vendor/confetti.js' },
   define: { __VERSION__: '1.0' },
-  compilers: [
-    { extensions: '.md', target: '.html', compile: ({ code }: CompilerInput) => ({ code }) }
-  ],
+  compilers: [{ extensions: '.md', target: '.html', compile }],
   fingerprint: true,
   integrity: 'sha512',
   sources: ['../theme', { dir: '../icons', at: 'icons', include: '*.svg' }],
@@ -104,7 +103,6 @@ test('a server names the options that it has and the build had not, wherever eit
 
 test('a server says which options precompile did not have, and where to write them', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '' })
-  const compile = ({ code }: CompilerInput) => ({ code })
   const options = { root, compilers: [{ extensions: '.built', target: '.html', compile }] }
   await precompile({ root })
   koaAssets({ ...options, env: 'production' })
@@ -123,11 +121,7 @@ test('a server says which options precompile did not have, and where to write th
 test('a compiler may hold what JSON cannot, and what differs between processes', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '' })
   const made = (started: bigint) => {
-    const compiler = {
-      extensions: '.own',
-      target: '.css',
-      compile: ({ code }: CompilerInput) => ({ code })
-    }
+    const compiler = { extensions: '.own', target: '.css', compile }
     return { root, compilers: [Object.assign(compiler, { started, self: compiler })] }
   }
   await precompile(made(1n))

@@ -28,10 +28,8 @@ test('without options and NODE_ENV the environment is development: compile, no f
       ...{ prefix: '/assets', host: undefined, symlinks: 'inside', index: { max: 10_000 } },
       memory: { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
     })
-    t.deepEqual(
-      settings.apps.map(app => [app.compile, app.fingerprint, app.integrity, app.revalidate]),
-      settings.apps.map(() => [true, false, [], 0])
-    )
+    for (const { compile, fingerprint, integrity, revalidate } of settings.apps)
+      t.deepEqual([compile, fingerprint, integrity, revalidate], [true, false, [], 0])
   }
 })
 
@@ -48,10 +46,8 @@ test('compile and fingerprint depend on the exact name of the environment, and o
     ['__proto__', false, false],
     ['toString', false, false, { configure }]
   ] as const) {
-    for (const app of [
-      webOf({ root, ...options }, { NODE_ENV: env }),
-      webOf({ root, env, ...options })
-    ]) {
+    const [byProcess, given] = [{ NODE_ENV: env }, { root, env, ...options }]
+    for (const app of [webOf({ root, ...options }, byProcess), webOf(given)]) {
       t.deepEqual([app.compile, app.fingerprint], [compile, fingerprint], env)
       t.is(app.revalidate, compile ? 0 : 1)
       t.deepEqual(app.integrity, env === 'test' ? [] : ['sha384'])
@@ -94,15 +90,11 @@ test('sources of the top level, configure and app are joined in that order, each
     sources: ['more', at('app'), at('top')],
     configure: { production: { sources: [at('appConfigure'), at('app')] } }
   }
-  const configure = {
-    production: { sources: at('topConfigure') },
-    test: { sources: at('nowhere') }
-  }
+  const [production, test] = [{ sources: at('topConfigure') }, { sources: at('nowhere') }]
+  const configure = { production, test }
   const options = { root, env: 'production', sources: [at('top')], configure, apps: { web } }
-  t.deepEqual(
-    directoriesOf(webOf(options)),
-    ['apps/web/assets', 'top', 'topConfigure', 'apps/web/more', 'app', 'appConfigure'].map(at)
-  )
+  const expected = words('apps/web/assets top topConfigure apps/web/more app appConfigure')
+  t.deepEqual(directoriesOf(webOf(options)), expected.map(at))
 })
 
 test('a directory that is needed and cannot be used is an error at start, where it is read', t => {
@@ -113,10 +105,7 @@ test('a directory that is needed and cannot be used is an error at start, where 
   for (const [message, options] of [
     [missing('sources', 'none', 'apps/web/none'), { sources: ['none'] }],
     [missing('sources', 'file', 'apps/web/file'), { sources: ['file'] }],
-    [
-      missing('apps.web.dir', join(root, 'src/web'), 'src/web'),
-      { apps: { web: { dir: 'src/web' } } }
-    ],
+    [missing('apps.web.dir', join(root, 'src'), 'src'), { apps: { web: { dir: 'src' } } }],
     [missing('live.watch', 'views', 'views'), watching('views')],
     [missing('live.watch', 'views.ejs', 'views.ejs'), watching('views.ejs')]
   ] as const) {
@@ -124,11 +113,9 @@ test('a directory that is needed and cannot be used is an error at start, where 
     t.throws(start, { instanceOf: AssetError, code: 'source-missing', message })
     t.notThrows(() => settle({ root, ...options, env: 'production' }))
   }
-  const file = {
-    code: 'public-unusable',
-    message: /^the option public is views\.ejs, which is not a directory: /
-  }
-  t.throws(() => settle({ root, public: 'views.ejs' }), { instanceOf: AssetError, ...file })
+  const message = /^the option public is views\.ejs, which is not a directory: /
+  const unusable = { instanceOf: AssetError, code: 'public-unusable', message }
+  t.throws(() => settle({ root, public: 'views.ejs' }), unusable)
   t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
 })
 
@@ -161,20 +148,15 @@ test('settings are frozen, and options are neither written to nor read again', t
 })
 
 test('every apps/<name> that has an assets folder is an app at its name, the longest prefix first', t => {
-  const files = ['apps/web/assets/a.css', 'apps/admin/assets/a.css', 'apps/api/server.js']
-  const root = makeProject(
-    t,
-    Object.fromEntries([...files, 'apps/README.md', 'apps/.trash/assets/a.css'].map(at => [at, '']))
-  )
+  const files = words(`apps/web/assets/a.css apps/admin/assets/a.css apps/api/server.js
+    apps/README.md apps/.trash/assets/a.css`)
+  const root = makeProject(t, Object.fromEntries(files.map(at => [at, ''])))
   for (const apps of [undefined, { web: {}, admin: {} }, { admin: {}, web: {} }]) {
-    const settled = settle({ root, apps }, {}).apps
-    t.deepEqual(
-      settled.map(({ name, path, urlPrefix, dir }) => [name, path, urlPrefix, dir]),
-      [
-        ['admin', '/admin', '/assets/admin', join(root, 'apps/admin')],
-        ['web', '/', '/assets', join(root, 'apps/web')]
-      ]
-    )
+    const [admin, web, ...others] = settle({ root, apps }, {}).apps
+    t.like(admin, { name: 'admin', path: '/admin', dir: join(root, 'apps/admin') })
+    t.is(admin?.urlPrefix, '/assets/admin')
+    t.like(web, { name: 'web', path: '/', urlPrefix: '/assets', dir: join(root, 'apps/web') })
+    t.deepEqual(others, [])
   }
 })
 
@@ -242,13 +224,7 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['revalidate', -1, NaN],
   ['symlinks', true],
   ['integrity', true, ['md5']],
-  [
-    'compilers',
-    {},
-    ['x'],
-    [{ ...compiler, extensions: [] }],
-    [{ ...compiler, extensions: '.css.x' }]
-  ],
+  ['compilers', {}, ['x'], ...[[], '.css.x'].map(extensions => [{ ...compiler, extensions }])],
   ['imports', { './a': 'a.js' }, { '/a': 'a.js' }, { 'node:fs': 'a.js' }, ['a.js']],
   ['imports', { 'lib/': 'a.js' }, { '': 'a.js' }, { a: '../a.js' }, { a: '/a.js' }, { a: 1 }],
   ['imports', { a: 'data:text/javascript,' }],
@@ -324,14 +300,11 @@ test('an unknown option, at any depth, is rejected with the nearest known name, 
     [{ live: { host: [] } }, "'live.host': did you mean 'hosts'?"],
     [{ apps: { web: { dirs: '.' } } }, "'apps.web.dirs': did you mean 'dir'?"],
     [
-      { configure: { test: { prefix: '/' } } },
-      `'configure.test.prefix': known options: ${listed(LAYERED)}`
+      { configure: { x: { prefix: '/' } } },
+      `'configure.x.prefix': known options: ${listed(LAYERED)}`
     ],
     [{ mounts: { '/a': { path: 'x' } } }, `'mounts./a.path': known options: ${listed(MOUNT)}`],
-    [
-      { mounts: { '/a': { dir: 'x', imutable: 1 } } },
-      "'mounts./a.imutable': did you mean 'immutable'?"
-    ],
+    [{ mounts: { '/a': { imutable: 1 } } }, "'mounts./a.imutable': did you mean 'immutable'?"],
     [JSON.parse('{"__proto__": 1}'), `'__proto__': known options: ${listed(TOP)}`],
     [{ constructor: 1 }, `'constructor': known options: ${listed(TOP)}`],
     [{ gzip: true }, "'gzip': compressed copies are sent wherever they are beside a file"]
@@ -532,10 +505,8 @@ test('what a function returns is checked when it is called', t => {
   }
   const fallback = { file: 'index.html', except: () => 'no' as unknown as boolean }
   const [excepting] = settleIn(t, { '/x': { dir: 'dist', fallback } })().mounts
-  t.throws(() => excepting?.isExcepted?.('/x/a'), {
-    instanceOf: TypeError,
-    message: "except must be true or false, got 'no' (mounts./x.fallback.except)"
-  })
+  const message = "except must be true or false, got 'no' (mounts./x.fallback.except)"
+  t.throws(() => excepting?.isExcepted?.('/x/a'), { instanceOf: TypeError, message })
   const unsaid = wrong({ headers: () => undefined, cacheControl: () => undefined })()
   t.true(unsaid.every(value => value === undefined))
 })
@@ -550,15 +521,10 @@ const FILES = {
 for (const mode of MODES) {
   test(`every URL that is emitted has base, no path that is matched does: ${mode}`, async t => {
     const site = await makeFingerprinted(t, mode, FILES, { base: '/shop' })
-    const page = await site.render(({ path, url, stylesheet, javascript, importMap }) =>
-      JSON.stringify([
-        path('app.css'),
-        url('app.css'),
-        stylesheet('app'),
-        javascript('app', { type: 'module' }),
-        importMap()
-      ])
-    )
+    const page = await site.render(({ path, url, stylesheet, javascript, importMap }) => {
+      const tags = [stylesheet('app'), javascript('app', { type: 'module' }), importMap()]
+      return [path('app.css'), url('app.css'), ...tags].join(' ')
+    })
     const urls = page.match(/[^"'<>\\; ]*\/assets\/[^"'<>\\; ]+/g) ?? []
     t.true(urls.length >= 6)
     for (const url of urls) {
@@ -615,13 +581,9 @@ test('the constants of scripts are those of the environment, and those that an a
   const root = makeProject(t)
   const constants = (options: KoaAssetsOptions, isPrecompile = false) =>
     settle({ root, ...options }, {}, isPrecompile).publicApp.constants
-  const own = (MODE: string, DEV: boolean, BASE_URL = '/') => ({
-    MODE,
-    DEV,
-    PROD: !DEV,
-    SSR: false,
-    BASE_URL
-  })
+  const own = (MODE: string, DEV: boolean, BASE_URL = '/') => {
+    return { MODE, DEV, PROD: !DEV, SSR: false, BASE_URL }
+  }
   for (const [options, isPrecompile, mode, env] of [
     [{}, false, 'development', own('development', true)],
     [{ env: 'test' }, false, 'development', own('test', true)],
@@ -654,15 +616,7 @@ test('define takes JSON values by expression, and no texts that are code to othe
   // A variable of the environment is a text, and may say so.
   for (const name of ['import.meta.env.VITE_FLAG', 'process.env.FLAG'])
     for (const value of ['true', 'false', 'null']) t.notThrows(() => settled({ [name]: value }))
-  for (const name of [
-    'a',
-    '$a',
-    'a.b',
-    'importer',
-    'process.env',
-    'import.meta.env',
-    'import.meta.env.A'
-  ])
+  for (const name of words('a $a a.b importer process.env import.meta.env import.meta.env.A'))
     t.notThrows(() => settled({ [name]: 1 }), name)
   for (const name of ['', 'a b', '1', 'a.1', 'a.', 'import', 'import.meta', 'a()', "a['b']"])
     t.throws(() => settled({ [name]: 1 }), { message: /^define must be/ }, name)
