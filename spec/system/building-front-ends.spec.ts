@@ -1,5 +1,5 @@
 // docs/bundlers.md: each of its programs is run, over an application that it fits.
-import { test, type ExecutionContext } from '../support/test.ts'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
@@ -19,6 +19,7 @@ import {
 } from '../support/site.ts'
 import { moduleFile } from '../support/typescript.ts'
 import { buildWithVite, linkPackages, runInProject } from './installed.ts'
+import { shows, visit, type View } from './page.ts'
 
 const page = readPage('docs/bundlers.md')
 const deploy = page.take('Deploying', 'bash')
@@ -26,15 +27,8 @@ const deploy = page.take('Deploying', 'bash')
 /** The programs of the page, by the name in their first line. */
 const programs = new Map(
   [
-    'Vite',
-    'Vite in the same process',
-    'esbuild',
-    'webpack and Rspack',
-    'Several entries',
-    'Lazy modules',
-    'Old browsers',
-    'Content-Security-Policy',
-    'Single-page applications'
+    ...['Vite', 'Vite in the same process', 'esbuild', 'webpack and Rspack', 'Several entries'],
+    ...['Lazy modules', 'Old browsers', 'Content-Security-Policy', 'Single-page applications']
   ]
     .flatMap(section => page.take(section, 'js'))
     .map(({ file = '', text }) => [file, text])
@@ -134,72 +128,66 @@ test('every block of docs/bundlers.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-test.serial(
-  "Vite's build: its tags, also as data, as links and on the page of navigations, kept for a year",
-  async t => {
-    const root = makeApp(t)
-    await buildWithVite(root)
-    const port = await start(t, root, 'server.js', 'production')
-    const { text } = await ask(port, '/')
-    const lines = withoutHashes(text)
-    t.deepEqual(
-      lines.filter(line => /^<(?:link|script)/.test(line)),
-      [STYLESHEET, SCRIPT]
-    )
-    for (const [, url = ''] of text.matchAll(/(?:src|href)="([^"]+)"/g)) {
-      t.is((await ask(port, url)).headers['cache-control'], IMMUTABLE, url)
-    }
-    t.is((await ask(port, '/static/.vite/manifest.json')).status, 404)
-    t.is((await ask(port, '/static/assets/gone.js')).headers['cache-control'], 'no-store')
-
-    const { page } = (await importProgram(root, 'streaming.js')) as {
-      page: <Result>(ctx: Koa.Context, render: (entry: object) => Result) => Promise<Result>
-    }
-    const { options } = (await importProgram(root, 'own-page.js')) as { options: SiteOptions }
-    const routes: Koa.Middleware = async ctx => {
-      if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
-    }
-    const site = await siteOf(t, root, { ...options, routes })
-    const { text: data, headers } = await site.ask('/')
-    const { bootstrapModules, stylesheets } = JSON.parse(data) as Record<string, unknown[]>
-    t.regex(
-      JSON.stringify(bootstrapModules),
-      /^\[\{"src":"\/static\/assets\/main-[\w-]{8}\.js","integrity":"sha384-/
-    )
-    t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
-    t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
-    t.is(await policyOf(t, root, 'production'), policyWith('').trimEnd())
-    const lazy = (await importProgram(root, 'lazy-page.js')) as {
-      page: (ctx: Koa.Context, html: string) => string
-    }
-    const streaming: Koa.Middleware = ctx => void (ctx.body = lazy.page(ctx, '<p></p>'))
-    const { text: streamed } = await (
-      await siteOf(t, root, { ...options, routes: streaming })
-    ).ask('/')
-    t.regex(streamed, /assets\/main-[^]*<script src="\/static\/assets\/later-[\w-]{8}\.js"/)
-    const shell = await site.ask('/static/orders/7', { headers: { accept: 'text/html' } })
-    t.is(shell.status, 200)
-    t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
+test("Vite's build: its tags, also as data, as links and on the page of navigations, kept for a year", async t => {
+  const root = makeApp(t)
+  await buildWithVite(root)
+  const port = await start(t, root, 'server.js', 'production')
+  const { text } = await ask(port, '/')
+  const lines = withoutHashes(text)
+  t.deepEqual(
+    lines.filter(line => /^<(?:link|script)/.test(line)),
+    [STYLESHEET, SCRIPT]
+  )
+  for (const [, url = ''] of text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+    t.is((await ask(port, url)).headers['cache-control'], IMMUTABLE, url)
   }
-)
+  t.is((await ask(port, '/static/.vite/manifest.json')).status, 404)
+  t.is((await ask(port, '/static/assets/gone.js')).headers['cache-control'], 'no-store')
 
-test.serial(
-  "Vite's own server: the tags lead to it, no build is needed, and the policy allows it",
-  async t => {
-    const root = makeApp(t)
-    const { createServer: createVite } = await import('vite')
-    const vite = await createVite({ root, logLevel: 'silent', server: { port: 0 } })
-    await vite.listen()
-    t.teardown(() => vite.close())
-    const origin = new URL(vite.resolvedUrls?.local[0] ?? '').origin
-    const port = await start(t, root, 'server.js', 'development')
-    const { text } = await ask(port, '/')
-    const scripts = Array.from(text.matchAll(/ src="([^"]+)"/g), ([, url]) => url)
-    t.deepEqual(scripts, [`${origin}/static/@vite/client`, `${origin}/static/src/main.jsx`])
-    const dev = `${origin} ${origin.replace('http', 'ws')}`
-    t.is(await policyOf(t, root, 'development'), policyWith(dev))
+  const { page } = (await importProgram(root, 'streaming.js')) as {
+    page: <Result>(ctx: Koa.Context, render: (entry: object) => Result) => Promise<Result>
   }
-)
+  const { options } = (await importProgram(root, 'own-page.js')) as { options: SiteOptions }
+  const routes: Koa.Middleware = async ctx => {
+    if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
+  }
+  const site = await siteOf(t, root, { ...options, routes })
+  const { text: data, headers } = await site.ask('/')
+  const { bootstrapModules, stylesheets } = JSON.parse(data) as Record<string, unknown[]>
+  t.regex(
+    JSON.stringify(bootstrapModules),
+    /^\[\{"src":"\/static\/assets\/main-[\w-]{8}\.js","integrity":"sha384-/
+  )
+  t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
+  t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
+  t.is(await policyOf(t, root, 'production'), policyWith('').trimEnd())
+  const lazy = (await importProgram(root, 'lazy-page.js')) as {
+    page: (ctx: Koa.Context, html: string) => string
+  }
+  const streaming: Koa.Middleware = ctx => void (ctx.body = lazy.page(ctx, '<p></p>'))
+  const { text: streamed } = await (
+    await siteOf(t, root, { ...options, routes: streaming })
+  ).ask('/')
+  t.regex(streamed, /assets\/main-[^]*<script src="\/static\/assets\/later-[\w-]{8}\.js"/)
+  const shell = await site.ask('/static/orders/7', { headers: { accept: 'text/html' } })
+  t.is(shell.status, 200)
+  t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
+})
+
+test("Vite's own server: the tags lead to it, no build is needed, and the policy allows it", async t => {
+  const root = makeApp(t)
+  const { createServer: createVite } = await import('vite')
+  const vite = await createVite({ root, logLevel: 'silent', server: { port: 0 } })
+  await vite.listen()
+  t.teardown(() => vite.close())
+  const origin = new URL(vite.resolvedUrls?.local[0] ?? '').origin
+  const port = await start(t, root, 'server.js', 'development')
+  const { text } = await ask(port, '/')
+  const scripts = Array.from(text.matchAll(/ src="([^"]+)"/g), ([, url]) => url)
+  t.deepEqual(scripts, [`${origin}/static/@vite/client`, `${origin}/static/src/main.jsx`])
+  const dev = `${origin} ${origin.replace('http', 'ws')}`
+  t.is(await policyOf(t, root, 'development'), policyWith(dev))
+})
 
 const policyWith = (dev: string) =>
   `default-src 'self' ${dev}; script-src 'nonce-…'; style-src 'nonce-…' 'self' ${dev}`
@@ -212,7 +200,7 @@ async function policyOf(t: ExecutionContext, root: string, env: string): Promise
   return String(headers['content-security-policy']).replaceAll(/nonce-[^']+/g, 'nonce-…')
 }
 
-test.serial('Vite in the process serves its modules, and the application the rest', async t => {
+test('Vite in the process serves its modules, and the application the rest', async t => {
   const root = makeApp(t)
   const program = String(readFileSync(join(root, 'server-with-vite.js')))
   const behind = "server.on('request', app.callback())"
@@ -236,14 +224,14 @@ test.serial('Vite in the process serves its modules, and the application the res
   for (const path of ['/static/admin', '/src/main.jsx']) t.is((await ask(port, path)).text, path)
 })
 
-test.serial('the same server in production does without Vite', async t => {
+test('the same server in production does without Vite', async t => {
   const root = makeApp(t)
   await buildWithVite(root)
   const port = await start(t, root, 'server-with-vite.js', 'production')
   t.regex((await ask(port, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
 })
 
-test.serial('esbuild: the tags of an entry, with shared chunks preloaded', async t => {
+test('esbuild: the tags of an entry, with shared chunks preloaded', async t => {
   const root = makeApp(t)
   const build = (programs.get('build.js') ?? '').replace(
     "['src/main.jsx']",
@@ -269,7 +257,7 @@ for (const [bundler, load] of Object.entries({
   webpack: "import bundle from 'webpack'",
   Rspack: "import { rspack as bundle } from '@rspack/core'"
 })) {
-  test.serial(`${bundler}: the tags of an entrypoint`, async t => {
+  test(`${bundler}: the tags of an entrypoint`, async t => {
     const root = makeApp(t)
     writeFiles(root, {
       'run.js': `${load}
@@ -289,34 +277,43 @@ for (const [bundler, load] of Object.entries({
   })
 }
 
-test.serial(
-  'a legacy build: a module for new browsers, polyfills and a script for old ones',
-  async t => {
-    const root = makeApp(t)
-    configure(root, '[react()', '[react(), legacy()')
-    configure(root, /^/, "import legacy from '@vitejs/plugin-legacy'\n")
-    // Without React, which takes Babel long.
-    writeFiles(root, { 'src/main.jsx': "import('./later.js')" })
-    await buildWithVite(root)
-    const { page } = (await importProgram(root, 'legacy-page.js')) as {
-      page: (ctx: Koa.Context) => string
-    }
-    const routes: Koa.Middleware = ctx => void (ctx.body = page(ctx))
-    const site = await siteOf(t, root, { mounts: VITE_MOUNTS, routes })
-    const [head = '', body = ''] = (await site.ask('/')).text.split('<div id="root">')
-    t.true(head.includes('type="module"'))
-    t.false(head.includes('nomodule'))
-    t.deepEqual(
-      Array.from(
-        body.matchAll(/assets\/([\w-]+)-[\w-]{8}\.js".* nomodule="nomodule"/g),
-        ([, name]) => name
-      ),
-      ['polyfills-legacy', 'main-legacy']
-    )
+test('a legacy build: modules for new browsers, scripts that SystemJS runs for old ones', async t => {
+  const root = makeApp(t)
+  const polyfills = "polyfills: ['es.array.at'], modernPolyfills: ['es.array.at']"
+  configure(root, '[react()', `[react(), legacy({ targets: ['chrome >= 40'], ${polyfills} })`)
+  configure(root, /^/, "import legacy from '@vitejs/plugin-legacy'\n")
+  configure(root, "'src/main.jsx'", "['src/main.jsx', 'src/main.css']")
+  // Without React, which takes Babel long.
+  const later = "import('./later.js').then(() => (document.title = 'later'))"
+  writeFiles(root, { 'src/main.jsx': later })
+  await buildWithVite(root)
+  const built = { root, mounts: VITE_MOUNTS }
+  const nonce = 'r4nd0m'
+  const legacy = await tagsOf(t, built, 'src/main-legacy.jsx', { nonce })
+  const scripts = ['polyfills-legacy', 'main-legacy']
+  const attributes = `type="text/javascript" ${GUARD} nomodule="nomodule" nonce="${nonce}"`
+  const written = (name: string) =>
+    `<script src="/static/assets/${name}-<hash>.js" ${attributes}></script>`
+  t.deepEqual(legacy.tags, scripts.map(written))
+  t.deepEqual((await tagsOf(t, built, 'src/main.css')).tags, [STYLESHEET])
+  const program = await importProgram(root, 'legacy-page.js')
+  const { page: legacyPage } = program as { page: (ctx: Koa.Context) => string }
+  let html = ''
+  // The page as a browser has it that knows neither modules nor this attribute.
+  const view: View = ctx => {
+    html = legacyPage(ctx)
+    return html.replaceAll(/ nomodule="nomodule"|<script[^>]* type="module".*/g, '')
   }
-)
+  const { page } = await visit(t, { ...built, env: 'production', view })
+  await shows(page, 'document.title', 'later')
+  const [head = '', body = ''] = html.split('<div id="root">')
+  const namesIn = (text: string) =>
+    Array.from(text.matchAll(/<script src="[^"]*\/([\w-]+)-[\w-]{8}\.js"/g), ([, name]) => name)
+  t.deepEqual([namesIn(head), namesIn(body)], [['polyfills', 'main'], scripts])
+  t.false(head.includes('nomodule'))
+})
 
-test.serial('a single-page application: its page for navigations, 404 for files', async t => {
+test('a single-page application: its page for navigations, 404 for files', async t => {
   const root = makeApp(t)
   const manifest = { 'index.html': { file: 'assets/index.js', isEntry: true } }
   writeFiles(root, {
@@ -337,7 +334,7 @@ test.serial('a single-page application: its page for navigations, 404 for files'
   t.is((await site.ask('/missing')).status, 404)
 })
 
-test.serial('the script deploys builds, each with the files of those before it', async t => {
+test('the script deploys builds, each with the files of those before it', async t => {
   const site = makeExample(t, SOURCES)
   site.write({ 'vite.config.js': programs.get('vite.config.js') ?? '' })
   await site.follow(deploy)

@@ -5,7 +5,7 @@ import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
-import { visit, type View as PageView } from './page.ts'
+import { shows, visit, type View as PageView } from './page.ts'
 import { withDigest } from '../support/digest.ts'
 
 const COUNT = 100
@@ -173,6 +173,13 @@ const WORKERS: Files = {
     Object.assign(globalThis, { ready: Promise.all([title, ...workers]) })`
 }
 
+const LIST = '[process.env.NODE_ENV, import.meta.env.DEV, import.meta.env.BASE_URL, __VERSION__]'
+const LISTS: Files = {
+  'app.ts': `import { plain } from './plain'\nexport const told: unknown[] = [plain, ${LIST}]\nObject.assign(window, { told })`,
+  'plain.js': `export const plain = ${LIST}`,
+  'classic.js': 'window.classic = process.env.NODE_ENV + __VERSION__'
+}
+
 for (const options of [
   { env: 'development' },
   { env: 'production', bundle: true },
@@ -180,14 +187,11 @@ for (const options of [
   { env: 'production', bundle: false },
   { env: 'production', compile: true, fingerprint: true }
 ] as const) {
+  const modules: View = (assets, nonce) =>
+    assets.importMap({ nonce }) + assets.javascript('app', { type: 'module', nonce })
+
   test(`workers of a dependency run without its other modules: ${JSON.stringify(options)}`, async t => {
-    const { page, warnings } = await makePage(
-      t,
-      WORKERS,
-      (assets, nonce) =>
-        assets.importMap({ nonce }) + assets.javascript('app', { type: 'module', nonce }),
-      options
-    )
+    const { page, warnings } = await makePage(t, WORKERS, modules, options)
     const [title, ...told] = await page.evaluate<string[]>('ready')
     t.true(title?.endsWith('pdf'))
     t.deepEqual(told as unknown[], [
@@ -195,5 +199,18 @@ for (const options of [
       ['pdf', 'undefined', 'function']
     ])
     t.deepEqual([page.complaints, page.remarks, warnings], [[], [], []])
+  })
+
+  test(`modules and a classic script know their environment: ${JSON.stringify(options)}`, async t => {
+    const view: View = (assets, nonce) =>
+      assets.javascript('classic', { nonce }) + modules(assets, nonce)
+    const define = { __VERSION__: '1.0' }
+    const { page } = await makePage(t, LISTS, view, { ...options, define, minify: true })
+    await shows(page, 'Array.isArray(window.told)', true)
+    const isDeveloped = options.env === 'development'
+    const mode = isDeveloped ? 'development' : 'production'
+    const list = [mode, isDeveloped, '/', '1.0']
+    t.deepEqual(await page.evaluate('[window.told, window.classic]'), [[list, list], `${mode}1.0`])
+    t.deepEqual(page.complaints, [])
   })
 }

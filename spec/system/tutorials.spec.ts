@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { precompile } from '../../lib/koa-assets.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { warningsAbout } from '../support/warnings.ts'
@@ -225,11 +226,17 @@ for (const [name, tutorial] of Object.entries(TUTORIALS))
     const options = { root, ...(compiler && { compilers: await compilersOf(root, compiler) }) }
     const module = main.replace(/\.\w+$/, '')
     const view: View = ({ assets }) =>
-      `${body}${hasStyles ? assets.stylesheet('styles') : ''}${assets.javascript(module, { type: 'module' })}`
+      `${body}${hasStyles ? assets.stylesheet('styles') : ''}` +
+      `${assets.importMap({ entry: module })}${assets.javascript(module, { type: 'module' })}`
     await use(t, state, { ...options, view })
     const warnings: string[] = []
-    await precompile(options, { warn: message => void warnings.push(message) })
-    const here = await use(t, state, { ...options, env: 'production', view })
+    const precompiled = async (more: KoaAssetsOptions) => {
+      const built = { ...options, ...more, env: 'production', missing: 'error' } as const
+      await precompile(built, { warn: message => void warnings.push(message) })
+      return use(t, state, { ...built, view })
+    }
+    const here = await precompiled({})
+    for (const bundle of [true, false]) await precompiled({ bundle })
     t.deepEqual([...warnings, ...warningsAbout('koa-fresh-assets: ')], [])
     t.true(here.bytes <= 1.1 * there.bytes)
     t.log(`${here.said}, ${linesIn(RECIPES.get(compiler))} lines of configuration`)
