@@ -1,48 +1,32 @@
 // axe-core on the pages that people see: of the demo, of the inspector, and about an error.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { makeSite, type Files } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
-import { folderOf } from './installed.ts'
-
-const AXE = readFileSync(join(folderOf('axe-core'), 'axe.min.js'), 'utf8')
+import { findingsIn, preferScheme, resize } from './page.ts'
 
 const SCREENS = [
   [390, 'light'],
   [1280, 'dark']
 ] as const
 
-/** Each finding, with the first elements that it is about. */
-const FINDINGS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) =>
-  passes.length === 0 ? ['nothing was checked'] :
-  violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))].join(' ')))`
-
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 const BACKGROUND = 'getComputedStyle(document.body).backgroundColor'
 
 /** Axe finds nothing on any of the pages, in light and dark, and those of the inspector fit every width. */
-async function checkAll(
-  t: ExecutionContext,
-  port: number,
-  paths: readonly string[]
-): Promise<void> {
+async function checkAll(t: ExecutionContext, port: number, paths: readonly string[]) {
   const browser = launch(t)
   for (const path of paths) {
     const page = await browser.open(`http://127.0.0.1:${port}${path}`)
-    await page.evaluate(`${AXE};undefined`)
     const backgrounds = new Set<unknown>()
-    for (const [width, value] of SCREENS) {
-      const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: false }
-      await page.command('Emulation.setDeviceMetricsOverride', metrics)
-      const features = [{ name: 'prefers-color-scheme', value }]
-      await page.command('Emulation.setEmulatedMedia', { features })
-      t.deepEqual(await page.evaluate(FINDINGS), [], `${path} at ${width} px, ${value}`)
+    for (const [width, scheme] of SCREENS) {
+      await resize(page, width)
+      await preferScheme(page, scheme)
+      t.deepEqual(await findingsIn(page), [], `${path} at ${width} px, ${scheme}`)
       if (path.includes('/-/')) t.is(await page.evaluate(OVERFLOW), 0, `${path} at ${width} px`)
       backgrounds.add(await page.evaluate(BACKGROUND))
     }
@@ -50,10 +34,8 @@ async function checkAll(
     t.is(backgrounds.size, SCREENS.length)
     t.not(await page.evaluate('document.title'), 'attacked')
     // The browser asks for an icon by itself, and a page that was not found is a 404.
-    t.deepEqual(
-      page.complaints.filter(each => !/favicon|asset\?path=none/.test(each)),
-      []
-    )
+    const complaints = page.complaints.filter(each => !/favicon|asset\?path=none/.test(each))
+    t.deepEqual(complaints, [])
   }
 }
 
@@ -92,14 +74,7 @@ test('axe finds nothing on the pages of the inspector, nor on that about an erro
   const site = await makeSite(t, FILES)
   await site.ask('/assets/-/')
   for (const path of ['app.css', 'none.css', 'broken.css']) await site.ask(`/assets/${path}`)
-  const pages = [
-    '',
-    'asset?path=/assets/app.css',
-    'asset?path=long.css',
-    'asset?path=broken.css',
-    'asset?path=none',
-    'requests'
-  ]
-  const paths = ['/assets/broken.css', ...pages.map(page => `/assets/-/${page}`)]
-  await checkAll(t, site.port, paths)
+  const assets = ['/assets/app.css', 'long.css', 'broken.css', 'none']
+  const pages = ['', 'requests', ...assets.map(path => `asset?path=${path}`)]
+  await checkAll(t, site.port, ['/assets/broken.css', ...pages.map(page => `/assets/-/${page}`)])
 })

@@ -3,16 +3,9 @@ import type { Readable, Writable } from 'node:stream'
 import { start, type Browser, type DrivenPage, type Spec, type Started } from './browser.ts'
 
 const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-dev-shm-usage',
-  '--remote-debugging-pipe'
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  ...['--disable-dev-shm-usage', '--remote-debugging-pipe']
 ]
 
 interface Message {
@@ -147,9 +140,9 @@ async function openPage(
 
 function complaintOf(method: string | undefined, params: Record<string, unknown>) {
   if (method === 'Runtime.exceptionThrown') return JSON.stringify(params['exceptionDetails'])
-  // What a page cancels by itself is no failure: a channel that it closes, a stylesheet that a newer one replaces.
+  // What a page ends by itself is no failure: a channel that it closes, a stylesheet that a newer one replaces.
   if (method === 'Network.loadingFailed')
-    return params['canceled'] === true
+    return params['canceled'] === true || params['errorText'] === 'net::ERR_ABORTED'
       ? undefined
       : `loading failed: ${String(params['errorText'])}`
   if (method === 'Runtime.consoleAPICalled' && params['type'] === 'error') {

@@ -194,9 +194,7 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
     const isConnected = () =>
       until(async () => (await tick()) !== undefined, `${folder} was told of its state`)
     await isConnected()
-    /** A reload aborts what is loading. */
-    const complaints = () =>
-      [ours, vites].map(page => page.complaints.filter(each => !/ERR_ABORTED/.test(each)).length)
+    const complaints = () => [ours, vites].map(page => page.complaints.length)
     const each = (expression: string) =>
       Promise.all([ours, vites].map(page => page.evaluate(expression)))
     const edit = (modules: readonly number[], fault: Edit['fault']) => {

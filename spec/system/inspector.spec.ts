@@ -2,19 +2,14 @@
 import { test } from '../support/test.ts'
 import { listOf } from '../extras/inspector/inspected.ts'
 import { makeSite, type Files } from '../support/site.ts'
-import { launch, type Page } from './chromium.ts'
-import { shows } from './page.ts'
+import { launch } from './chromium.ts'
+import { resize, shows, textOf } from './page.ts'
 
 const FILES: Files = {
   'css/app.css.scss': "@use 'colors';\n.a { background: url('logo.svg') }",
   'css/_colors.scss': 'a { color: red }',
   'img/logo.svg':
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><style>path { fill: red }</style><path d="M0 0h20v20z"/></svg>'
-}
-
-async function show(page: Page, width: number): Promise<void> {
-  const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: false }
-  await page.command('Emulation.setDeviceMetricsOverride', metrics)
 }
 
 test('on a narrow page a cell has the name of its column', async t => {
@@ -25,17 +20,12 @@ test('on a narrow page a cell has the name of its column', async t => {
       [string, string][]
     >(`Array.from(document.querySelectorAll('td:not(:empty)'), cell =>
       [cell.dataset.column, getComputedStyle(cell, '::before').content])`)
-  await show(page, 390)
+  await resize(page, 390)
   const [asset, state, ...others] = await labels()
-  t.deepEqual(
-    [asset, state],
-    [
-      ['Asset', 'none'],
-      ['State', '"State: "']
-    ]
-  )
+  t.deepEqual(asset, ['Asset', 'none'])
+  t.deepEqual(state, ['State', '"State: "'])
   for (const [column, label] of others) t.is(label, `"${column}: "`)
-  await show(page, 1280)
+  await resize(page, 1280)
   t.true((await labels()).every(([, label]) => label === 'none'))
 })
 
@@ -77,7 +67,7 @@ test('the head of a table breaks no word, and on a narrow page nothing of it is 
       [720, true],
       [390, false]
     ] as const) {
-      await show(page, width)
+      await resize(page, width)
       t.deepEqual(await page.evaluate(BROKEN), [], `${path} at ${width} px`)
       t.deepEqual(new Set(await page.evaluate<boolean[]>(SEEN)), new Set([isSeen]), path)
     }
@@ -111,5 +101,5 @@ test('the keyboard leads to the content, through a filter, to an asset', async t
   for (const each of ['all', 'Filter', 'Explain', '/assets/app.css'])
     t.true(seen.includes(each), each)
   await page.follow(await page.evaluate('document.activeElement.href'))
-  t.is(await page.evaluate('document.querySelector("h1").textContent'), '/assets/app.css')
+  t.is(await page.evaluate(textOf('h1')), '/assets/app.css')
 })

@@ -1,16 +1,44 @@
-// A page in Chromium over a site, and what it shows.
-import type { ExecutionContext } from '../support/test.ts'
+// A page in a browser over a site, and what it shows.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import type { Context, Middleware } from 'koa'
 import { makeSite, type Site, type SiteOptions } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import type { DrivenPage } from './browser.ts'
+import type { Browser, DrivenPage } from './browser.ts'
 import { launch, type Page } from './chromium.ts'
+import { launch as launchFirefox } from './firefox.ts'
+import { folderOf } from './installed.ts'
+
+export type Launch = (t: ExecutionContext) => Browser<DrivenPage>
+
+export const BROWSERS: ReadonlyArray<readonly [name: string, launch: Launch]> = [
+  ['Chromium', launch],
+  ['Firefox', launchFirefox]
+]
+
+export function inEach(title: string, run: (t: ExecutionContext, launch: Launch) => unknown): void {
+  for (const [name, launch] of BROWSERS) test(`${title}, in ${name}`, async t => run(t, launch))
+}
 
 /** An icon that no browser has to ask for. */
 export const ICON = '<link rel="icon" href="data:,">'
 
 /** The body of a page; it may set headers. */
 export type View = (ctx: Context) => string
+
+/** Sets a policy that allows nothing inline, and no HTML in scripts; returns its nonce, `NONCE` in what it allows. */
+export function setPolicy(ctx: Context, allowed: string): string {
+  const nonce = randomUUID()
+  const sources = allowed.replaceAll('NONCE', `'nonce-${nonce}'`)
+  ctx.set(
+    'Content-Security-Policy',
+    `default-src 'none'; connect-src 'self'; ${sources}; require-trusted-types-for 'script'`
+  )
+  ctx.type = 'html'
+  return nonce
+}
 
 /** A page at `/`. */
 export function atRoot(view: View): Middleware {
@@ -68,5 +96,34 @@ export function shows(page: DrivenPage, expression: string, expected: unknown): 
 /** True once the live channel has told a page with hot replacement of the state that it has. */
 export const CONNECTED = 'globalThis.koaFreshAssetsHot.tick !== undefined'
 
+export const textOf = (selector: string) => `document.querySelector('${selector}')?.textContent`
+
 export const styleOf = (selector: string, property = 'color') =>
   `getComputedStyle(document.querySelector('${selector}')).${property}`
+
+/** Replaces a text in a file of a site by another. */
+export function edit(site: Site, name: string, before: string, after: string): void {
+  const code = site.read(name) ?? ''
+  if (!code.includes(before)) throw new Error(`${before} is not in ${name}`)
+  site.write(name, code.replace(before, after))
+}
+
+export async function resize(page: Page, width: number, isMobile = false): Promise<void> {
+  const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: isMobile }
+  await page.command('Emulation.setDeviceMetricsOverride', metrics)
+}
+
+export async function preferScheme(page: Page, value: 'light' | 'dark'): Promise<void> {
+  const features = [{ name: 'prefers-color-scheme', value }]
+  await page.command('Emulation.setEmulatedMedia', { features })
+}
+
+/** What axe-core finds in a part of a page: each finding, with the first elements that it is about. */
+export async function findingsIn(page: Page, part = 'document', rules = {}): Promise<string[]> {
+  const axe = readFileSync(join(folderOf('axe-core'), 'axe.min.js'), 'utf8')
+  await page.evaluate(`${axe};undefined`)
+  const options = JSON.stringify({ resultTypes: ['violations'], rules })
+  return page.evaluate(`axe.run(${part}, ${options}).then(({ violations, passes }) =>
+    passes.length === 0 ? ['nothing was checked'] :
+    violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))].join(' ')))`)
+}

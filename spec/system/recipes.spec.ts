@@ -1,8 +1,8 @@
 // Components of Vue, Svelte and Lit in a browser: what an edit does to an open page.
-import { test, type ExecutionContext } from '../support/test.ts'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { linkPackages } from './installed.ts'
-import { CONNECTED, shows, styleOf, visit } from './page.ts'
+import { CONNECTED, edit, shows, styleOf, textOf as text, visit } from './page.ts'
 import { compilersOf } from './recipes.ts'
 
 interface Recipe {
@@ -80,17 +80,12 @@ async function open(t: ExecutionContext, recipe: Recipe) {
   await shows(page, text('h1'), 'Hello')
   await shows(page, CONNECTED, true)
   await page.evaluate("document.querySelector('button').click()")
-  const edit = (name: string, before: string, after: string) => {
-    const code = site.read(`/assets/${name}`) ?? ''
-    if (!code.includes(before)) throw new Error(`${before} is not in ${name}`)
-    site.write(`/assets/${name}`, code.replace(before, after))
-  }
-  return { page, edit, pages: () => pages }
+  const editSource = (name: string, before: string, after: string) =>
+    edit(site, `/assets/${name}`, before, after)
+  return { page, edit: editSource, pages: () => pages }
 }
 
-const text = (selector: string) => `document.querySelector('${selector}')?.textContent`
-
-test.serial('an edit of the template or the styles of Vue keeps the state', async t => {
+test('an edit of the template or the styles of Vue keeps the state', async t => {
   const { page, edit, pages } = await open(t, VUE)
   await shows(page, text('button'), '1')
   edit('Hello.vue', 'Hello', 'Good morning')
@@ -105,7 +100,7 @@ test.serial('an edit of the template or the styles of Vue keeps the state', asyn
   t.deepEqual([pages(), page.complaints], [1, []])
 })
 
-test.serial('an edit of the script of Vue mounts the component anew, without a reload', async t => {
+test('an edit of the script of Vue mounts the component anew, without a reload', async t => {
   const { page, edit, pages } = await open(t, VUE)
   await shows(page, text('button'), '1')
   edit('Counter.vue', 'step = 1', 'step = 2')
@@ -115,7 +110,7 @@ test.serial('an edit of the script of Vue mounts the component anew, without a r
   t.deepEqual([pages(), page.complaints], [1, []])
 })
 
-test.serial('an edit of Svelte mounts its component anew, without a reload', async t => {
+test('an edit of Svelte mounts its component anew, without a reload', async t => {
   const { page, edit, pages } = await open(t, SVELTE)
   await shows(page, text('button'), '1')
   edit('Hello.svelte', 'Hello', 'Good morning')
@@ -126,7 +121,7 @@ test.serial('an edit of Svelte mounts its component anew, without a reload', asy
   t.deepEqual([pages(), page.complaints], [1, []])
 })
 
-test.serial('an edit of Lit, whose elements are defined once, reloads the page', async t => {
+test('an edit of Lit, whose elements are defined once, reloads the page', async t => {
   const { page, edit, pages } = await open(t, LIT)
   edit('main.ts', 'Hello', 'Good morning')
   await shows(page, text('h1'), 'Good morning')

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { test, type ExecutionContext } from '../support/test.ts'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
 import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { command } from '../support/command.ts'
-import { makeProject, makeSite, writeFiles, type Site } from '../support/site.ts'
+import { makeProject, makeSite, type Site } from '../support/site.ts'
 import { launch, type Page } from './chromium.ts'
-import { shows } from './page.ts'
+import { edit, resize, shows, styleOf, textOf } from './page.ts'
 
 const ASSETS = 'apps/web/assets'
 const COMMENT = '<p id="comment">I sit on it every day.</p>'
@@ -62,17 +62,14 @@ async function open(t: ExecutionContext, mode: KoaAssetsOptions, hasHost: boolea
   if (mode.env === 'production') await precompile(options, { warn: message => t.fail(message) })
   const cdn = hasHost ? await makeSite(t, {}, { ...options, headers: CORS }) : undefined
   const host = cdn && `http://localhost:${cdn.port}`
-  const site = await makeSite(
-    t,
-    {},
-    { ...options, ...(host && { host }), routes: shop(host ?? '') }
-  )
+  const served = { ...options, ...(host && { host }), routes: shop(host ?? '') }
+  const site = await makeSite(t, {}, served)
   return { site, browser: launch(t), origin: `http://127.0.0.1:${site.port}` }
 }
 
 const CORS = { 'Access-Control-Allow-Origin': '*' }
 
-const text = (selector: string) => `document.querySelector('${selector}')?.textContent.trim()`
+const text = (selector: string) => `${textOf(selector)}.trim()`
 
 async function point(page: Page, element: string, ...types: readonly string[]): Promise<void> {
   const { x, y } = await page.evaluate<{ x: number; y: number }>(
@@ -83,22 +80,15 @@ async function point(page: Page, element: string, ...types: readonly string[]): 
       return { x: x + width / 2, y: y + height / 2 }
     })()`
   )
-  for (const type of types)
-    await page.command('Input.dispatchMouseEvent', {
-      type,
-      x,
-      y,
-      button: type === 'mouseMoved' ? 'none' : 'left',
-      clickCount: 1
-    })
+  for (const type of types) {
+    const button = type === 'mouseMoved' ? 'none' : 'left'
+    await page.command('Input.dispatchMouseEvent', { type, x, y, button, clickCount: 1 })
+  }
 }
 
 const find = (selector: string) => `document.querySelector('${selector}')`
 const click = (page: Page, element: string) =>
   point(page, element, 'mouseMoved', 'mousePressed', 'mouseReleased')
-
-/** A page that is hidden closes its live channel, which counts as loading that failed. */
-const isNoClosing = (complaint: string) => !complaint.includes('ERR_ABORTED')
 
 /** Each widget of the product page does what it is for. */
 async function useProduct(page: Page): Promise<void> {
@@ -120,20 +110,12 @@ async function useProduct(page: Page): Promise<void> {
   await point(page, wish, 'mouseMoved', 'mousePressed')
   await shows(page, `${wish}.draggable`, true)
   await point(page, wish, 'mouseReleased')
-  await page.command('Emulation.setDeviceMetricsOverride', {
-    width: 1280,
-    height: 900,
-    deviceScaleFactor: 1,
-    mobile: false
-  })
+  await resize(page, 1280)
   await click(page, find('.dropdown-toggle'))
   await shows(page, `${find('.dropdown-menu')}.classList.contains('show')`, true)
   await shows(page, `document.fonts.check('16px "DM Sans"')`, true)
-  await shows(
-    page,
-    '[...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)',
-    true
-  )
+  const isLoaded = '({ complete, naturalWidth }) => complete && naturalWidth > 0'
+  await shows(page, `[...document.images].every(${isLoaded})`, true)
 }
 
 async function useMap(page: Page): Promise<void> {
@@ -144,44 +126,35 @@ async function useMap(page: Page): Promise<void> {
 for (const [what, mode] of Object.entries(MODES)) {
   for (const hasHost of what === 'joined, bundle: true' ? [false, true] : [false]) {
     const from = hasHost ? 'another host' : 'the same host'
-    test.serial(
-      `every widget of a shop with seven packages works under a policy, from ${from}: ${what}`,
-      async t => {
-        t.timeout(180_000)
-        const { site, browser, origin } = await open(t, mode, hasHost)
-        const other = await browser.open(`${origin}/shops`)
-        await useMap(other)
-        const page = await browser.open(`${origin}/`)
-        await useProduct(page)
-        const answers = [...page.answers, ...other.answers]
-        const isAsset = ([url]: readonly [string, number]) =>
-          url.includes('/assets/') && !url.includes('/-/')
-        const fromSite = answers.filter(each => isAsset(each) && each[0].startsWith(origin))
-        t.is(fromSite.length > 0, !hasHost)
-        t.deepEqual(
-          answers.filter(([, status]) => status >= 400),
-          []
-        )
-        t.deepEqual([...page.complaints, ...other.complaints].filter(isNoClosing), [])
-        t.deepEqual(site.errors, [])
-        if (mode.env === 'development' && !hasHost) await edit(t, site, page)
-      }
-    )
+    test(`every widget of a shop with seven packages works under a policy, from ${from}: ${what}`, async t => {
+      t.timeout(180_000)
+      const { site, browser, origin } = await open(t, mode, hasHost)
+      const other = await browser.open(`${origin}/shops`)
+      await useMap(other)
+      const page = await browser.open(`${origin}/`)
+      await useProduct(page)
+      const answers = [...page.answers, ...other.answers]
+      const isAsset = ([url]: readonly [string, number]) =>
+        url.includes('/assets/') && !url.includes('/-/')
+      const fromSite = answers.filter(each => isAsset(each) && each[0].startsWith(origin))
+      t.is(fromSite.length > 0, !hasHost)
+      const failed = answers.filter(([, status]) => status >= 400)
+      t.deepEqual(failed, [])
+      t.deepEqual([...page.complaints, ...other.complaints], [])
+      t.deepEqual(site.errors, [])
+      if (mode.env === 'development' && !hasHost) await editBoth(t, site, page)
+    })
   }
 }
 
 /** A rule is replaced in the page that is open, a module by loading it again. */
-async function edit(t: ExecutionContext, site: Site, page: Page): Promise<void> {
+async function editBoth(t: ExecutionContext, site: Site, page: Page): Promise<void> {
   await page.evaluate('void (globalThis.isSamePage = true)')
-  const change = (path: string, old: string, text: string) => {
-    const source = site.read(`/${ASSETS}/${path}`) ?? ''
-    t.true(source.includes(old))
-    writeFiles(site.root, { [`${ASSETS}/${path}`]: source.replace(old, text) })
-  }
-  change('stylesheets/_shop.scss', 'font-weight: 700', 'font-weight: 300')
-  await shows(page, `getComputedStyle(${find('.price')}).fontWeight`, '300')
+  edit(site, `/${ASSETS}/stylesheets/_shop.scss`, 'font-weight: 700', 'font-weight: 300')
+  await shows(page, styleOf('.price', 'fontWeight'), '300')
   t.true(await page.evaluate('globalThis.isSamePage'))
-  change('javascripts/shop/cart.js', 'Your cart is empty', 'Nothing in your cart')
+  const cart = `/${ASSETS}/javascripts/shop/cart.js`
+  edit(site, cart, 'Your cart is empty', 'Nothing in your cart')
   await shows(page, text('.navbar-text'), 'Nothing in your cart')
   t.is(await page.evaluate('globalThis.isSamePage'), undefined)
 }

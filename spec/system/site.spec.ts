@@ -1,6 +1,5 @@
 // npm run docs: the site of the documentation, in a browser. VitePress fails the build where a link is dead.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { test } from '../support/test.ts'
 import Koa from 'koa'
 import { koaFiles } from '../../lib/index.ts'
@@ -8,22 +7,10 @@ import { command } from '../support/command.ts'
 import { listen } from '../support/front.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
-import { folderOf } from './installed.ts'
+import { findingsIn, preferScheme, resize } from './page.ts'
 
-const AXE = readFileSync(join(folderOf('axe-core'), 'axe.min.js'), 'utf8')
 /** The start page, the list, and a page with code in most languages: the colours, which take axe longest, are the theme's. */
 const COLOURFUL = new Set(['', 'all', 'deploy'])
-const optionsFor = (name: string) =>
-  JSON.stringify({
-    resultTypes: ['violations'],
-    rules: { 'color-contrast': { enabled: COLOURFUL.has(name) } }
-  })
-/** What is around `main` is the same on every page. */
-const findings = (
-  name: string
-) => `axe.run(${name === '' ? 'document' : "'main'"}, ${optionsFor(name)}).then(({ violations, passes }) =>
-  passes.length === 0 ? ['nothing was checked'] :
-  violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))].join(' ')))`
 const COLOURS = `document.documentElement.classList.contains('dark') ? 'dark' : 'light'`
 
 test('every page of the docs is whole, narrow and wide, light and dark, and axe finds nothing', async t => {
@@ -38,10 +25,8 @@ test('every page of the docs is whole, narrow and wide, light and dark, and axe 
     [390, 'light'],
     [1280, 'dark']
   ] as const) {
-    const features = [{ name: 'prefers-color-scheme', value: scheme }]
-    await page.command('Emulation.setEmulatedMedia', { features })
-    const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 }
-    await page.command('Emulation.setDeviceMetricsOverride', metrics)
+    await preferScheme(page, scheme)
+    await resize(page, width, width < 500)
     for (const name of ['', ...pages]) {
       await page.follow(`http://127.0.0.1:${port}/docs/${name}`)
       const { title, overflow, broken } = await page.evaluate<Record<string, unknown>>(`({
@@ -55,8 +40,10 @@ test('every page of the docs is whole, narrow and wide, light and dark, and axe 
       t.is(await page.evaluate(COLOURS), scheme)
       // One page in the dark shows the colours of the theme.
       if (scheme === 'dark' && name !== '') continue
-      await page.evaluate(`${AXE};undefined`)
-      t.deepEqual(await page.evaluate(findings(name)), [], `${name} at ${width} px, ${scheme}`)
+      const rules = { 'color-contrast': { enabled: COLOURFUL.has(name) } }
+      // What is around `main` is the same on every page.
+      const part = name === '' ? 'document' : "'main'"
+      t.deepEqual(await findingsIn(page, part, rules), [], `${name} at ${width} px, ${scheme}`)
     }
   }
   await page.evaluate(`document.querySelector('.VPSwitchAppearance').click()`)
