@@ -8,7 +8,7 @@ import { placed, run } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
-import { nginxInFront } from './in-front.ts'
+import { proxyInFront } from './in-front.ts'
 import { linkSdk, makeBucket, type Bucket } from './bucket.ts'
 
 const LARGE = 'a large file '.repeat(400_000)
@@ -63,12 +63,8 @@ for (const [where, isThere] of [
     t.true(bucket.received.length > before)
     const release = `releases/${plan.release}.json`
     const sent = bucket.received.filter(key => key !== release)
-    t.deepEqual(
-      sent.toSorted(),
-      identityOf(plan)
-        .map(({ key }) => key)
-        .toSorted()
-    )
+    const keys = identityOf(plan).map(({ key }) => key)
+    t.deepEqual(sent.toSorted(), keys.toSorted())
     t.is(bucket.received.at(-1), release)
     await isWhole(t, bucket, root, plan)
     const { text } = await bucket.ask(release)
@@ -150,7 +146,7 @@ test('every page finds its files in the bucket while replicas are replaced, and 
   const roots = [await build(1), await build(2)] as const
   await bucket.fill(roots[0])
   await rollout.replaceAll(1)
-  const visitors = new Visitors(await nginxInFront(t, undefined, ...rollout.ports), false)
+  const visitors = new Visitors(await proxyInFront(t, ...rollout.ports), false)
   const deploy = async (release: 1 | 2) => {
     const root = roots[release - 1] ?? ''
     await bucket.fill(root)

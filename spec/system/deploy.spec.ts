@@ -2,15 +2,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { join, resolve } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { program } from '../../demo/deploy/program.ts'
-import { freePort, started, startVarnish } from '../../demo/deploy/stack.ts'
+import { freePort, started } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { command } from '../support/command.ts'
 import { makeExample, readPart } from '../support/examples.ts'
 import { until } from '../support/until.ts'
-import { nginxInFront } from './in-front.ts'
+import { proxyInFront, runVarnish } from './in-front.ts'
 
 /** The application of a page, precompiled; `start` starts its server. */
 async function makeShop(t: ExecutionContext, path: string, section: string) {
@@ -35,7 +34,7 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   shop.write({ 'public/large.bin': Buffer.alloc(5_000_000) })
   const [one, two] = [await freePort(), await freePort()]
   const [stopped] = await Promise.all([shop.start(one), shop.start(two)])
-  const port = await nginxInFront(t, undefined, one, two, two)
+  const port = await proxyInFront(t, one, two, two)
   const state = { isOver: false, statuses: new Set<number>() }
   const visitor = async (number: number) => {
     const path = number % 2 === 0 ? '/large.bin' : '/'
@@ -77,20 +76,15 @@ for (const [name, section] of [
   ['deploy.md', 'What these files expect']
 ] as const) {
   test(`the server of ${name} stays healthy behind Varnish`, async t => {
-    const { root, start } = await makeShop(t, `docs/${name}`, section)
+    const { start } = await makeShop(t, `docs/${name}`, section)
     const ports = [await freePort(), await freePort(), await freePort()] as const
     for (const port of ports) await start(port)
-    const home = join(root, 'varnish')
-    const placement = { home, port: await freePort() }
-    const varnish = await startVarnish(resolve('demo/deploy'), placement, ports)
-    t.teardown(varnish.stop)
-    const admin = ['-n', join(home, 'varnish'), 'backend.list']
+    const varnish = await runVarnish(t, ports)
+    const admin = ['-n', varnish.name, 'backend.list']
     const probes = async () => {
       const { stdout } = await command(program('varnishadm', 'varnish'), admin)
-      return Array.from(
-        stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g),
-        ([, good = '', state]) => `${good} ${state}`
-      )
+      const found = stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g)
+      return Array.from(found, ([, good = '', state]) => `${good} ${state}`)
     }
     // At first every process is believed to have answered twice; three probes decide.
     await until(async () => !(await probes()).some(text => text.startsWith('2')), 'a third probe')

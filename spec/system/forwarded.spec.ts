@@ -1,12 +1,11 @@
 // Which host, protocol and address an application with `app.proxy = true` believes behind nginx and Varnish.
-import { resolve } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
 import Koa from 'koa'
-import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
+import { freePort } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { listen } from '../support/front.ts'
 import { makeProject } from '../support/site.ts'
-import { nginxInFront, varnishInFront } from './in-front.ts'
+import { nginxInFront, proxyInFront, runVarnish, varnishInFront } from './in-front.ts'
 
 const EVIL = {
   'X-Forwarded-Host': 'evil.example',
@@ -29,10 +28,10 @@ function believer(t: ExecutionContext): Promise<number> {
 type InFront = (t: ExecutionContext, port: number) => Promise<number>
 
 const SERVERS: Readonly<Record<string, InFront>> = {
-  'nginx as a proxy': (t, port) => nginxInFront(t, undefined, port),
+  'nginx as a proxy': proxyInFront,
   'nginx with the files': (t, port) =>
     nginxInFront(t, makeProject(t, { 'public/app.js': '' }), port),
-  Varnish: (t, port) => varnishInFront(t, port)
+  Varnish: varnishInFront
 }
 
 for (const [name, inFront] of Object.entries(SERVERS)) {
@@ -40,24 +39,20 @@ for (const [name, inFront] of Object.entries(SERVERS)) {
     const port = await inFront(t, await believer(t))
     const expected = '127.0.0.1 http://shop.example:8080/page'
     for (const headers of [EVIL, {}]) {
-      const { text } = await ask(port, '/page', {
-        headers: { Host: 'shop.example:8080', ...headers }
-      })
-      t.is(text, expected)
+      const asked = { headers: { Host: 'shop.example:8080', ...headers } }
+      t.is((await ask(port, '/page', asked)).text, expected)
     }
   })
 }
 
 test('what a proxy in front of Varnish says is trusted only at the listener for that proxy', async t => {
   const app = await believer(t)
-  const [port, proxiedPort] = [await freePort(), await freePort()]
-  const placement = { home: makeProject(t), port, proxiedPort }
-  const varnish = await startVarnish(resolve('demo/deploy'), placement, [app, app, app])
-  t.teardown(varnish.stop)
+  const proxiedPort = await freePort()
+  const { port } = await runVarnish(t, [app], { proxiedPort })
   const headers = { ...EVIL, Host: 'shop.example' }
   const page = async (port: number) => (await ask(port, '/page', { headers })).text
   t.is(await page(proxiedPort), '6.6.6.6 https://shop.example/page')
   t.is(await page(port), '127.0.0.1 http://shop.example/page', 'not the copy for https')
-  const nginx = await nginxInFront(t, undefined, proxiedPort)
+  const nginx = await proxyInFront(t, proxiedPort)
   t.is(await page(nginx), '127.0.0.1 http://shop.example/page')
 })

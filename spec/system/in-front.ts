@@ -3,13 +3,7 @@ import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
-import {
-  freePort,
-  type ReplicaPorts,
-  type Server,
-  startNginx,
-  startVarnish
-} from '../../demo/deploy/stack.ts'
+import { freePort, type ReplicaPorts, startNginx, startVarnish } from '../../demo/deploy/stack.ts'
 import type { Answer } from '../support/ask.ts'
 import { makeProject } from '../support/site.ts'
 
@@ -23,34 +17,47 @@ export const health: Middleware = (ctx, next) =>
 export const isHit = ({ headers }: Answer) => headers['cache-status'] === 'varnish; hit'
 
 /** Of the replicas, or of the one that takes the place of all three. */
-type Ports = ReplicaPorts | readonly [number]
+export type Ports = ReplicaPorts | readonly [number]
 
 const three = ([one, two = one, three = one]: Ports): ReplicaPorts => [one, two, three]
 
-/** The port of Varnish. Each replica has to answer /health. */
-export async function varnishInFront(t: ExecutionContext, ...replicas: Ports): Promise<number> {
-  const placement = { home: makeProject(t), port: await freePort() }
-  return portOf(t, startVarnish(DEPLOY, placement, three(replicas)))
-}
-
-/** The port of nginx, as a proxy or over the directories `public` and `dist` of a project. */
-export async function nginxInFront(
+/** Starts Varnish. Each replica has to answer /health. */
+export async function runVarnish(
   t: ExecutionContext,
-  root: string | undefined,
-  ...replicas: Ports
-): Promise<number> {
-  const app = three(replicas)
-  const home = makeProject(t)
-  // Started by root, nginx reads files as another user.
-  for (const directory of [root ?? home, home]) chmodSync(directory, 0o755)
-  const site = root
-    ? ({ name: 'files', public: join(root, 'public'), dist: join(root, 'dist'), app } as const)
-    : ({ name: 'proxy', app } as const)
-  return portOf(t, startNginx(DEPLOY, { home, port: await freePort() }, site))
+  replicas: Ports,
+  more: Partial<Parameters<typeof startVarnish>[1]> = {}
+) {
+  const placement = { home: makeProject(t), port: await freePort(), ...more }
+  const { port, stop } = await startVarnish(DEPLOY, placement, three(replicas))
+  t.teardown(stop)
+  return { port, name: join(placement.home, 'varnish') }
 }
 
-async function portOf(t: ExecutionContext, starting: Promise<Server>): Promise<number> {
-  const { port, stop } = await starting
+/** The port of Varnish. */
+export const varnishInFront = async (t: ExecutionContext, ...replicas: Ports): Promise<number> =>
+  (await runVarnish(t, replicas)).port
+
+/** The port of nginx over the directories `public` and `dist` of a project. */
+export function nginxInFront(t: ExecutionContext, root: string, ...replicas: Ports) {
+  // Started by root, nginx reads files as another user.
+  chmodSync(root, 0o755)
+  const [publicDir, dist] = [join(root, 'public'), join(root, 'dist')]
+  return runNginx(t, { name: 'files', public: publicDir, dist, app: three(replicas) })
+}
+
+/** The port of nginx as a proxy. */
+export const proxyInFront = (t: ExecutionContext, ...replicas: Ports) =>
+  runNginx(t, { name: 'proxy', app: three(replicas) })
+
+/** @param from the directory of the configuration */
+export async function runNginx(
+  t: ExecutionContext,
+  site: Parameters<typeof startNginx>[2],
+  from = DEPLOY
+): Promise<number> {
+  const placement = { home: makeProject(t), port: await freePort() }
+  chmodSync(placement.home, 0o755)
+  const { port, stop } = await startNginx(from, placement, site)
   t.teardown(stop)
   return port
 }

@@ -6,7 +6,7 @@ import { clean } from '../../lib/koa-assets.ts'
 import { Rollout } from '../support/rollout.ts'
 import { cases } from '../support/soak.ts'
 import { Visitors } from '../support/visitors.ts'
-import { nginxInFront, varnishInFront } from './in-front.ts'
+import { proxyInFront, varnishInFront } from './in-front.ts'
 
 const DEPLOYS = cases(1, 10)
 /** In .ci/run the other lane keeps the processors busy. */
@@ -15,11 +15,7 @@ const LIMIT = 590_000 // ms
 /** Between two steps of a deploy; kills are between one and as many apart. */
 const VISITS = 15
 
-const FRONTS = {
-  'default.vcl': varnishInFront,
-  'proxy.conf': (t: ExecutionContext, ...ports: Rollout['ports']) =>
-    nginxInFront(t, undefined, ...ports)
-}
+const FRONTS = { 'default.vcl': varnishInFront, 'proxy.conf': proxyInFront }
 
 /** Processes that want a whole processor each, until the spec is over. */
 function makeBusy(t: ExecutionContext, count: number): void {

@@ -1,28 +1,26 @@
 // A front web server over what precompile wrote: the same names, the same bytes as in-process.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request, type IncomingHttpHeaders } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { test } from '../support/test.ts'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
-import { freePort, startNginx } from '../../demo/deploy/stack.ts'
+import { freePort } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { placed, readManifest, run, targetOf } from '../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../support/site.ts'
-import { nginxInFront } from './in-front.ts'
+import { makeProject, makeSite, open } from '../support/site.ts'
+import { nginxInFront, type Ports, proxyInFront, runNginx } from './in-front.ts'
 
 const FILES_CONF = 'demo/deploy/nginx/files.conf'
 
 test('nginx sends what the process itself sends, under the same names', async t => {
-  const root = makeProject(
-    t,
-    placed({
-      'stylesheets/app.css.scss': 'a { background: url(logo.png) } '.repeat(50),
-      'javascripts/app.js': 'go();'.repeat(100),
-      'images/logo.png': 'logo',
-      'images/a b ü.svg': '<svg/>'.repeat(100)
-    })
-  )
+  const files = {
+    'stylesheets/app.css.scss': 'a { background: url(logo.png) } '.repeat(50),
+    'javascripts/app.js': 'go();'.repeat(100),
+    'images/logo.png': 'logo',
+    'images/a b ü.svg': '<svg/>'.repeat(100)
+  }
+  const root = makeProject(t, placed(files))
   await run({ root })
   const site = await makeSite(t, {}, { root, env: 'production' })
   const port = await nginxInFront(t, root, site.port)
@@ -31,10 +29,8 @@ test('nginx sends what the process itself sends, under the same names', async t 
   for (const path of entries.flatMap(([plain, { target }]) => [plain, target])) {
     for (const accept of ['br', 'gzip', 'identity']) {
       const headers = { 'Accept-Encoding': accept }
-      const [theirs, ours] = await Promise.all([
-        ask(port, path, { headers }),
-        site.ask(path, { headers })
-      ])
+      const theirs = await ask(port, path, { headers })
+      const ours = await site.ask(path, { headers })
       t.is(theirs.status, 200, path)
       t.is(ours.status, 200, path)
       t.is(theirs.headers['content-encoding'], ours.headers['content-encoding'], path)
@@ -76,10 +72,8 @@ test('nginx allows every origin for the responses for which the process, with ho
     const { headers } = await site.ask(path)
     const since = headers['last-modified'] ?? ''
     for (const question of [{}, { Range: 'bytes=0-0' }, { 'If-Modified-Since': since }]) {
-      const [theirs, ours] = await Promise.all([
-        ask(port, path, { headers: question }),
-        site.ask(path, { headers: question })
-      ])
+      const theirs = await ask(port, path, { headers: question })
+      const ours = await site.ask(path, { headers: question })
       const what = `${path} ${JSON.stringify(question)}`
       t.is(theirs.status, ours.status, what)
       t.is(ours.headers['access-control-allow-origin'], origin, what)
@@ -157,13 +151,9 @@ test('nginx joins the slices that replicas send of one file', async t => {
       return site.port
     })
   )
-  const home = makeProject(t, { 'nginx/proxy.conf': SLICES, 'nginx/brotli.conf': '' })
-  const { port, stop } = await startNginx(
-    home,
-    { home, port: await freePort() },
-    { name: 'proxy', app: [ports[0] ?? 0, ports[1] ?? 0, ports[2] ?? 0] }
-  )
-  t.teardown(stop)
+  const from = makeProject(t, { 'nginx/proxy.conf': SLICES, 'nginx/brotli.conf': '' })
+  const [one = 0, two = 0, three = 0] = ports
+  const port = await runNginx(t, { name: 'proxy', app: [one, two, three] }, from)
   for (const [name, bytes] of Object.entries(files)) {
     const { status, bytes: sent } = await ask(port, `/${name}`)
     t.deepEqual([status, sent.length], [200, bytes.length], name)
@@ -198,7 +188,24 @@ test('nginx passes on what public does not have, and hides the manifest and dotf
   t.deepEqual(passed, ['GET a.example:8080 /books/7?x=1', 'POST a.example:8080 /'])
 })
 
-for (const kind of ['files', 'proxy'] as const) {
+/** Asks for another protocol; the status of the answer. */
+async function upgrade(port: number, protocol: string): Promise<number | undefined> {
+  const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: protocol }
+  const asked = request({ port, host: '127.0.0.1', path: '/socket', headers }).end()
+  const [{ statusCode }] = (await Promise.race([
+    once(asked, 'response'),
+    once(asked, 'upgrade')
+  ])) as [{ statusCode?: number }]
+  asked.destroy()
+  return statusCode
+}
+
+const FRONTS = {
+  files: (t: ExecutionContext, ...ports: Ports) => nginxInFront(t, makeProject(t), ...ports),
+  proxy: proxyInFront
+}
+
+for (const [kind, inFront] of Object.entries(FRONTS)) {
   test(`nginx takes a page with all the links that ctx.preload writes, a policy and a cookie (${kind})`, async t => {
     const names = Array.from({ length: 60 }, (_, at) => `a-stylesheet-with-a-name-${at}.css`)
     const policy = `style-src ${'https://styles.example '.repeat(50)}`
@@ -209,7 +216,7 @@ for (const kind of ['files', 'proxy'] as const) {
         ctx.body = 'page'
       }
     })
-    const port = await nginxInFront(t, kind === 'files' ? makeProject(t) : undefined, site.port)
+    const port = await inFront(t, site.port)
     const [theirs, ours] = await Promise.all([ask(port, '/'), site.ask('/')])
     const { link } = ours.headers
     t.true((link?.length ?? 0) > 2900)
@@ -226,8 +233,9 @@ for (const kind of ['files', 'proxy'] as const) {
       })
     )
     const [one = 0, two = 0, three = 0] = sites.map(site => site.port)
-    const own = kind === 'files' ? roots[0] : undefined
-    const port = await nginxInFront(t, own, one, two, three)
+    const port = await (kind === 'files'
+      ? nginxInFront(t, roots[0] ?? '', one, two, three)
+      : proxyInFront(t, one, two, three))
     for (const [at, text] of texts.entries()) {
       const path = targetOf(roots[at] ?? '', '/assets/app.css')
       for (let round = 0; round < 4; round++) {
@@ -249,7 +257,7 @@ for (const kind of ['files', 'proxy'] as const) {
       return { start: () => once(server.listen(port, '127.0.0.1'), 'listening'), server }
     })
     for (const { start } of servers) await start()
-    const port = await nginxInFront(t, kind === 'files' ? makeProject(t) : undefined, ...ports)
+    const port = await inFront(t, ...ports)
     const replicas = async () => {
       const answers = await Promise.all(Array.from({ length: 9 }, () => ask(port, '/')))
       t.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
@@ -264,5 +272,22 @@ for (const kind of ['files', 'proxy'] as const) {
       await start()
     }
     t.is(await replicas(), 3)
+  })
+
+  // base.spec.ts has an edit that Vite in the process sends through a WebSocket.
+  test(`nginx passes the upgrade to a WebSocket on, and to nothing else (${kind})`, async t => {
+    const seen: IncomingHttpHeaders[] = []
+    const server = createServer((_, res) => res.end('page'))
+    server.on('upgrade', ({ headers }, socket) => {
+      seen.push(headers)
+      const fields = 'Connection: Upgrade\r\nUpgrade: websocket'
+      socket.end(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n\r\n`)
+    })
+    const port = await inFront(t, await open(t, server))
+    t.is(await upgrade(port, 'websocket'), 101)
+    t.is(await upgrade(port, 'WebSocket'), 101)
+    t.is(await upgrade(port, 'h2c'), 200)
+    const passed = seen.map(({ connection, upgrade: to }) => `${connection} ${to}`)
+    t.deepEqual(passed, ['upgrade websocket', 'upgrade websocket'])
   })
 }

@@ -1,5 +1,5 @@
 // A deploy of the older release while pages of both are open; releases.spec.ts has lazy chunks.
-import { test, type ExecutionContext } from '../support/test.ts'
+import { serial as test } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
 import { command } from '../support/command.ts'
 import { readPart } from '../support/examples.ts'
@@ -7,20 +7,17 @@ import { readManifest } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
 import { writeFiles } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
-import { nginxInFront, varnishInFront } from './in-front.ts'
+import { proxyInFront, varnishInFront } from './in-front.ts'
 
 const [script] = readPart('docs/deploy.md').take('Rolling back', 'bash')
 
 const VISITS = 20
 
-const nginx = (t: ExecutionContext, ...ports: Rollout['ports']) =>
-  nginxInFront(t, undefined, ...ports)
-
 /** What is done before the replicas of release 1 start again. No page needs another replica, whatever is in front. */
 const WAYS = {
   'nginx, with one public for all releases, and release 1 precompiled again': {
     isShared: true,
-    front: nginx,
+    front: proxyInFront,
     prepare: async (rollout: Rollout) => void (await rollout.build(1))
   },
   'Varnish, with a public for each release, and the files of release 2 brought to release 1': {
@@ -35,13 +32,13 @@ const WAYS = {
   },
   'nginx, with a public for each release, and release 1 built again over release 2': {
     isShared: false,
-    front: nginx,
+    front: proxyInFront,
     prepare: async (rollout: Rollout) => void (await rollout.build(1, 2))
   }
 } as const
 
 for (const [what, { isShared, front, prepare }] of Object.entries(WAYS)) {
-  test.serial(`no open page lacks a file after a rollback behind ${what}`, async t => {
+  test(`no open page lacks a file after a rollback behind ${what}`, async t => {
     const rollout = await Rollout.make(t, { isShared })
     const targets = new Set<string>()
     const release = async (release: number, before?: number) => {

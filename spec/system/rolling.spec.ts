@@ -17,22 +17,17 @@ import { Rollout } from '../support/rollout.ts'
 import { makeProject } from '../support/site.ts'
 import { isAble } from '../support/deltas.ts'
 import { Visitors } from '../support/visitors.ts'
-import { nginxInFront, varnishInFront } from './in-front.ts'
+import { nginxInFront, proxyInFront, varnishInFront } from './in-front.ts'
 
 type Front = (t: ExecutionContext, rollout: Rollout) => Promise<number>
 
-const nginx: Front = (t, { ports }) => nginxInFront(t, undefined, ...ports)
+const nginx: Front = (t, { ports }) => proxyInFront(t, ...ports)
 const files: Front = (t, { home, ports }) => nginxInFront(t, home, ...ports)
 const varnish: Front = (t, { ports }) => varnishInFront(t, ...ports)
 
 const KINDS = [
   { which: 'that share public', where: 'behind nginx', isShared: true, front: nginx },
-  {
-    which: 'that share public',
-    where: 'behind nginx that serves it',
-    isShared: true,
-    front: files
-  },
+  { which: 'that share public', where: 'behind nginx with it', isShared: true, front: files },
   { which: 'that share nothing', where: 'behind Varnish', isShared: false, front: varnish }
 ] as const
 
@@ -42,15 +37,11 @@ const VISITS = 20
 
 function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void {
   const { visits, requests, failed, wrong, bare, seen } = visitors
-  t.log(
-    `${visits} visits, ${requests} requests: ${failed} failed, ${wrong} wrong, ${bare} pages bare`
-  )
+  t.log(`${visits} visits, ${requests} requests: ${failed} failed, ${wrong} wrong, ${bare} bare`)
   for (const [what, count] of [...seen].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     t.log(`${count} ${what}`)
   for (const [release, { pages, assets, missing }] of rollout.reports) {
-    t.log(
-      `replicas of release ${release}: ${pages} pages, ${assets} assets, ${missing} of them 404`
-    )
+    t.log(`replicas of ${release}: ${pages} pages, ${assets} assets, ${missing} of them 404`)
   }
 }
 

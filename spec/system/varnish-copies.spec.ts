@@ -1,17 +1,14 @@
 // How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
 import { Agent } from 'node:http'
-import { join, resolve } from 'node:path'
 import { serial as test, type ExecutionContext } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
-import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from '../support/ask.ts'
 import { command } from '../support/command.ts'
 import { available, offering } from '../support/deltas.ts'
 import { listen } from '../support/front.ts'
-import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { health, isHit } from './in-front.ts'
+import { health, isHit, runVarnish } from './in-front.ts'
 
 const COUNT = 300
 const LIFETIME = 'public, max-age=3600'
@@ -24,13 +21,9 @@ async function cached(t: ExecutionContext, route: Middleware) {
     return next()
   })
   const replica = await listen(t, app.use(route).callback())
-  const placement = { home: makeProject(t), port: await freePort() }
-  const replicas = [replica, replica, replica] as const
-  const { port, stop } = await startVarnish(resolve('demo/deploy'), placement, replicas)
-  t.teardown(stop)
-  const words = ['-1', '-n', join(placement.home, 'varnish'), '-f']
-  const counter = async (name: string) => {
-    const { stdout } = await command('varnishstat', [...words, `MAIN.${name}`])
+  const { port, name } = await runVarnish(t, [replica])
+  const counter = async (counted: string) => {
+    const { stdout } = await command('varnishstat', ['-1', '-n', name, '-f', `MAIN.${counted}`])
     return Number(stdout.split(/\s+/)[1])
   }
   return Object.assign(counted, { port, counter })
@@ -67,15 +60,11 @@ for (const [field, [route, made]] of Object.entries(FLOODS)) {
     const { port, counter } = await cached(t, route)
     await ask(port, '/flooded')
     const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-    const flood = Array.from({ length: COUNT }, (_, at) => {
-      return ask(port, '/flooded', { headers: made(at), agent })
-    })
-    await Promise.all(flood)
+    const headers = Array.from({ length: COUNT }, (_, at) => made(at))
+    await Promise.all(headers.map(each => ask(port, '/flooded', { headers: each, agent })))
     agent.destroy()
-    await until(
-      async () => (await counter('client_req')) > COUNT,
-      'Varnish has counted its requests'
-    )
+    const isCounted = async () => (await counter('client_req')) > COUNT
+    await until(isCounted, 'Varnish has counted its requests')
     // Those under one key are searched one by one.
     const [objects, keys] = [await counter('n_objectcore'), await counter('n_objecthead')]
     t.true(objects > 0 && objects - keys < COUNT / 10, `${objects} under ${keys} keys`)
@@ -106,11 +95,8 @@ test('Varnish asks once whether there is a delta from a dictionary, and stores t
 const personal: Middleware = (ctx, next) => {
   const isKnown = ctx.get('Cookie').includes('session=') || ctx.get('Authorization') !== ''
   return koaHttpCache()(ctx, async () => {
-    ctx.cacheControl(
-      ...(isKnown
-        ? (['private', 'no-cache'] as const)
-        : (['public', { sMaxage: '1h', maxAge: 0 }] as const))
-    )
+    if (isKnown) ctx.cacheControl('private', 'no-cache')
+    else ctx.cacheControl('public', { sMaxage: '1h', maxAge: 0 })
     await ctx.fresh(isKnown ? ctx.get('Cookie') + ctx.get('Authorization') : 'all')
     await next()
   })

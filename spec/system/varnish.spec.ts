@@ -1,18 +1,16 @@
 // Varnish as the shared cache, with the VCL of demo/deploy.
 import { EventEmitter, once } from 'node:events'
-import { resolve } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
-import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from '../support/ask.ts'
 import { digestOf, run, targetOf } from '../support/fingerprinted.ts'
 import { listen } from '../support/front.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { health, isHit, varnishInFront } from './in-front.ts'
+import { health, isHit, runVarnish, varnishInFront } from './in-front.ts'
 
 /** Routes behind koaHttpCache behind Varnish; the port of Varnish. */
 async function cached(t: ExecutionContext, route: Middleware): Promise<number> {
@@ -71,11 +69,8 @@ test('an edit removes the pages of its group from Varnish with its own response'
   for (const group of groups) {
     const others = groups.filter(other => other !== group)
     for (const each of groups) await note(port, each)
-    const [before] = await Promise.all([
-      note(port, group),
-      note(port, group, 'GET', { host: 'b.example' })
-    ])
-    t.true(isHit(before), group)
+    t.true(isHit(await note(port, group)), group)
+    await note(port, group, 'GET', { host: 'b.example' })
     t.is((await note(port, group, 'POST')).status, 200)
     const after = await note(port, group)
     t.false(isHit(after), group)
@@ -111,12 +106,7 @@ test('a page that was being rendered during an edit of another group is kept', a
 test('default.vcl starts without parameters and modules, and an edit removes its pages', async t => {
   const app = new Koa().use(health).use(koaHttpCache()).use(notes())
   const replica = await listen(t, app.callback())
-  const { port, stop } = await startVarnish(
-    resolve('demo/deploy'),
-    { home: makeProject(t), port: await freePort(), vcl: 'default.vcl', parameters: [] },
-    [replica, replica, replica]
-  )
-  t.teardown(stop)
+  const { port } = await runVarnish(t, [replica], { vcl: 'default.vcl', parameters: [] })
   await Promise.all([note(port, 'books'), note(port, 'films')])
   t.true(isHit(await note(port, 'books')))
   await note(port, 'books', 'POST')
@@ -164,10 +154,7 @@ test('an edit that succeeded removes its own URL, and that of its Location, from
     t.deepEqual(await stored(), without(...gone), `${method} ${url} ${JSON.stringify(more)}`)
   }
   const { headers: sent } = await ask(port, '/other', { headers })
-  t.deepEqual(
-    Object.keys(sent).filter(name => /^x-(?:url|groups)/.test(name)),
-    []
-  )
+  t.notRegex(Object.keys(sent).join('\n'), /^x-(?:url|groups)/m)
 })
 
 test('an edit that failed removes nothing from Varnish', async t => {
@@ -266,10 +253,7 @@ test('a host that could be read as part of a ban is rejected by Varnish', async 
   }
   t.true(isHit(await note(port, 'book-7', 'GET', { host: 'A.example' })))
   const answer = await note(port, 'book-7')
-  t.deepEqual(
-    Object.keys(answer.headers).filter(name => /^x-(?:groups|pattern)/.test(name)),
-    []
-  )
+  t.notRegex(Object.keys(answer.headers).join('\n'), /^x-(?:groups|pattern)/m)
 })
 
 const LIFETIME = 'public, max-age=60'
@@ -409,18 +393,10 @@ test('Varnish gives nobody without a password a file that a guard let through', 
     if (ctx.path !== '/health' && ctx.get('Authorization') === '') ctx.throw(401)
     return health(ctx, next)
   }
-  const site = await makeSite(
-    t,
-    { [`/public${PRINTED}`]: TEXT, '/dist/a.css': TEXT, '/dist/b-12345678.css': TEXT },
-    {
-      env: 'production',
-      apps: { web: { compile: false, fingerprint: false } },
-      mounts: {
-        '/m': { dir: 'dist', immutable: /-\w{8}\./, cacheControl: 'public, max-age=604800' }
-      },
-      front
-    }
-  )
+  const files = { [`/public${PRINTED}`]: TEXT, '/dist/a.css': TEXT, '/dist/b-12345678.css': TEXT }
+  const mount = { dir: 'dist', immutable: /-\w{8}\./, cacheControl: 'public, max-age=604800' }
+  const apps = { web: { compile: false, fingerprint: false } }
+  const site = await makeSite(t, files, { env: 'production', apps, mounts: { '/m': mount }, front })
   const port = await varnishInFront(t, site.port)
   const headers = { authorization: 'Basic YTpi' }
   for (const path of [PRINTED, '/m/a.css', '/m/b-12345678.css']) {
