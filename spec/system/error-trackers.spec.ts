@@ -6,8 +6,8 @@ import { precompile, verify } from '../../lib/index.ts'
 import { command } from '../support/command.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
 import { targetOf } from '../support/fingerprinted.ts'
-import { makeProject } from '../support/site.ts'
-import { test } from '../support/test.ts'
+import { makeProject, open } from '../support/site.ts'
+import { test, type ExecutionContext } from '../support/test.ts'
 
 const [upload] = readPage('docs/error-trackers.md').take('')
 const SENTRY = resolve('spec/system/node_modules/.bin/sentry-cli')
@@ -16,19 +16,15 @@ const files = {
   'apps/web/assets/app.ts': 'const greet = (name: string): void => console.log(name)\ngreet("Ann")'
 }
 
-async function makeTracker(t: Parameters<typeof makeProject>[0]) {
+async function makeTracker(t: ExecutionContext) {
   let isUploaded = false
   const server = createServer(async (request, response) => {
     const { url = '', method } = request
     const body = Buffer.concat(await request.toArray()).toString('latin1')
     response.setHeader('Content-Type', 'application/json')
     const { port } = server.address() as AddressInfo
-    const limits = {
-      chunkSize: 2 ** 23,
-      chunksPerRequest: 64,
-      maxRequestSize: 2 ** 25,
-      concurrency: 1
-    }
+    const sizes = { chunkSize: 2 ** 23, chunksPerRequest: 64, maxRequestSize: 2 ** 25 }
+    const limits = { ...sizes, concurrency: 1 }
     const accept = ['release_files', 'sources', 'artifact_bundles', 'artifact_bundles_v2']
     if (method === 'GET') {
       const known = { ...limits, hashAlgorithm: 'sha1', compression: ['gzip'], accept }
@@ -42,9 +38,7 @@ async function makeTracker(t: Parameters<typeof makeProject>[0]) {
       response.end('{}')
     }
   })
-  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-  t.teardown(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await open(t, server)}`
 }
 
 test('Sentry’s command matches each fingerprinted file with its hidden source map', async t => {

@@ -34,10 +34,7 @@ test('clean frees a disk that is full, and the next deploy succeeds', async t =>
     'next.bin': film('b'),
     'public/.keep': ''
   })
-  await inNamespace(
-    t,
-    root,
-    `mount -t tmpfs -o size=1m tmpfs "$root/public"
+  const script = `mount -t tmpfs -o size=1m tmpfs "$root/public"
     precompile
     cp "$root/next.bin" "$root/apps/web/assets/film.bin"
     precompile
@@ -50,7 +47,7 @@ test('clean frees a disk that is full, and the next deploy succeeds', async t =>
     ls -A "$root/public/assets" > "$root/names"
     cp "$root/next.bin" "$root/apps/web/assets/other.bin"
     precompile`
-  )
+  await inNamespace(t, root, script)
   const read = (name: string) => readFileSync(join(root, name), 'utf8')
   t.regex(read('said'), withDigest(/\/assets\/film-DIGEST\.bin/))
   const versions = (state: string) => state.match(/film-[0-9a-f]+\.bin$/gm)?.length
@@ -62,18 +59,14 @@ test('a read-only disk stops precompile and compress with a message that says so
   const root = makeProject(t, placed({ 'app.js': 'go();'.repeat(60_000) }))
   chmodSync(root, 0o755)
   await run({ root, minify: false })
-  await inNamespace(
-    t,
-    root,
-    `mount --bind "$root/public" "$root/public"
+  const script = `mount --bind "$root/public" "$root/public"
     mount -o remount,bind,ro "$root/public"
     ! precompile 2> "$root/said"
     ! compress 2>> "$root/said"`
-  )
+  await inNamespace(t, root, script)
   const said = readFileSync(join(root, 'said'), 'utf8')
-  t.regex(
-    said,
+  const readOnly =
     /^cannot publish \/assets: open public\/assets\/\S+ failed with EROFS; public is on a read-only file system: precompile where it can be written/
-  )
+  t.regex(said, readOnly)
   t.regex(said, /cannot compress \S+: EROFS: read-only file system/)
 })

@@ -7,16 +7,13 @@ import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
 import { command } from '../support/command.ts'
-import { makeFront } from '../support/front.ts'
+import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { asRoot as test } from '../support/root.ts'
-import { writeFiles } from '../support/site.ts'
+import { writeFiles, type Files } from '../support/site.ts'
 
 /** A project on such a file system. */
-async function makeProject(
-  t: ExecutionContext,
-  files: Readonly<Record<string, string>>
-): Promise<string> {
+async function makeProject(t: ExecutionContext, files: Files): Promise<string> {
   const top = mkdtempSync(join(tmpdir(), 'ignored-case-'))
   const [image, root] = [join(top, 'image'), join(top, 'root')]
   mkdirSync(root)
@@ -44,15 +41,8 @@ for (const revalidate of [0, 3600]) {
       'public/admin/x.txt': 'secret',
       'public/open/x.txt': 'open'
     })
-    const { port, errors } = await makeFront(t, {
-      root,
-      env: 'production',
-      compile: false,
-      fingerprint: false,
-      revalidate,
-      mounts: { '/files': 'files' },
-      inFront: [guard]
-    })
+    const options = { root, ...ENVIRONMENTS.production, revalidate, mounts: { '/files': 'files' } }
+    const { port, errors } = await makeFront(t, { ...options, inFront: [guard] })
     for (let times = 0; times < 2; times++) {
       t.is((await ask(port, 'GET', '/files/open/gr%C3%B6%C3%9Fe.txt')).text, 'open')
       t.is((await ask(port, 'GET', '/open/x.txt')).text, 'open')
@@ -75,10 +65,8 @@ const LOOKER = `const { statSync } = require('node:fs'), { workerData } = requir
 
 test('on a disk that ignores case another program may look up a folder above in another case', async t => {
   const files = { 'files/admin/x.txt': 'secret', 'Site/files/y.txt': 'open' }
-  const top = await makeProject(t, {
-    ...files,
-    'Site/apps/web/assets/css/app.css': 'a { color: red }'
-  })
+  const sources = { 'Site/apps/web/assets/css/app.css': 'a { color: red }' }
+  const top = await makeProject(t, { ...files, ...sources })
   const root = join(top, 'Site')
   const options = { root, env: 'development', memory: { maxBytes: 0 } } as const
   const { port, errors } = await makeFront(t, { ...options, mounts: { '/files': 'files' } })

@@ -6,6 +6,7 @@ import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
 import { command } from '../support/command.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
+import { words } from '../support/texts.ts'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { startVite } from '../support/vite-server.ts'
 
@@ -33,20 +34,9 @@ const IMPORTS = {
   '#one': [{ node: './a.ts', browser: './x/a.js' }, './a.ts']
 }
 const specifiersAt = (at: number) => [
-  ...[
-    './a',
-    './lib',
-    './lib/',
-    './a.js',
-    './lib.js',
-    './a/index',
-    './a/',
-    './x/a',
-    './x/a.jsx',
-    './y/lib'
-  ],
-  ...[`@${at}/a`, `@${at}/lib`, `@${at}/lib/index`, `@${at}/a.js`, `one${at}`],
-  ...['#y/a', '#y/special/a', '#typed/a', '#one']
+  ...words('./a ./lib ./lib/ ./a.js ./lib.js ./a/index ./a/ ./x/a ./x/a.jsx ./y/lib'),
+  ...words(`@${at}/a @${at}/lib @${at}/lib/index @${at}/a.js one${at}`),
+  ...words('#y/a #y/special/a #typed/a #one')
 ]
 
 test(`${BATCHES * TREES} random trees: an import leads where TypeScript leads it, or else Vite`, async t => {
@@ -111,9 +101,8 @@ async function tracedIn(root: string): Promise<ReadonlyMap<string, string>> {
   const tsc = resolve('node_modules/typescript/bin/tsc')
   const args = [tsc, '-p', root, '--traceResolution']
   const options = { maxBuffer: 2 ** 30 }
-  const { stdout } = await command(process.execPath, args, options).catch(
-    (error: unknown) => error as { stdout: string }
-  )
+  const failed = (error: unknown) => error as { stdout: string }
+  const { stdout } = await command(process.execPath, args, options).catch(failed)
   const found = new Map<string, string>()
   let importer = ''
   for (const line of stdout.split('\n')) {

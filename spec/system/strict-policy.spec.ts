@@ -25,6 +25,8 @@ const FILES: Files = {
 }
 
 type Helpers = (assets: ViewHelpers) => string
+const eagerly: Helpers = ({ importMap, javascript }) =>
+  importMap({ entry: 'app' }) + javascript('app', { type: 'module' })
 
 /** @param scriptSrc of the policy; `<hash>` stands for that of the import map */
 async function makePage(
@@ -59,12 +61,7 @@ const lazily =
 
 for (const bundle of [false, 'packages'] as const) {
   test(`a public page runs its modules under script-src 'self' and an Integrity-Policy (bundle: ${bundle})`, async t => {
-    const { page, html } = await makePage(
-      t,
-      ({ importMap, javascript }) =>
-        importMap({ entry: 'app' }) + javascript('app', { type: 'module' }),
-      { bundle }
-    )
+    const { page, html } = await makePage(t, eagerly, { bundle })
     t.false(html.includes('importmap'))
     t.is(await page.evaluate('all'), 'tip,star,confetti')
     t.deepEqual(page.complaints, [])

@@ -85,9 +85,8 @@ test('random stylesheets give the same computed styles joined as in development'
   const view = () => [0, 1, 2, 3].map(at => `<i class="e${at}"></i>`).join('')
   const options = { root, bundle: true, minify: true } as const
   const development = await visit(t, { ...options, view })
-  const expected = await development.page.evaluate<string[]>(
-    SEEN(names.map(name => `/assets/${name}`))
-  )
+  const paths = names.map(name => `/assets/${name}`)
+  const expected = await development.page.evaluate<string[]>(SEEN(paths))
   const report = await run({ ...options, env: 'production' })
   t.true((report.sheets?.imports ?? 0) > PROJECTS / 2)
   const { assets } = readManifest(root)

@@ -113,20 +113,13 @@ test('a koa-session in front that is read or changed is reported beside a file, 
 })
 
 test('what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
-  const site = await makeSite(
-    t,
-    { 'css/app.css': 'a{}' },
-    {
-      front: compose([
-        compress({ threshold: 0 }),
-        async (ctx, next) => {
-          await next()
-          ctx.set('X-Request', 'seen')
-          ctx.cookies.set('session', 'renewed')
-        }
-      ])
-    }
-  )
+  const adding: Koa.Middleware = async (ctx, next) => {
+    await next()
+    ctx.set('X-Request', 'seen')
+    ctx.cookies.set('session', 'renewed')
+  }
+  const front = compose([compress({ threshold: 0 }), adding])
+  const site = await makeSite(t, { 'css/app.css': 'a{}' }, { front })
   const { status } = await site.ask('/assets/-/live', { method: 'HEAD' })
   t.is(status, 200)
   const tab = await openTab(t, site.port, 'use=app.css')

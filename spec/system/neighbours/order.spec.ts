@@ -11,11 +11,8 @@ const blocks = ['', 'An error handler', 'A guard in front of files'].flatMap(sec
 const membersExample = middlewareOrderPage.take('A guard by session')
 
 test('behind a session and its guard, members’ files are only for them, and public ones need no session', async t => {
-  const site = makeExample(
-    t,
-    { 'assets/app.css': 'p {}', 'data/members/plan.txt': 'plan' },
-    linkPackages
-  )
+  const files = { 'assets/app.css': 'p {}', 'data/members/plan.txt': 'plan' }
+  const site = makeExample(t, files, linkPackages)
   await site.follow(membersExample)
   await site.run('node members/server.js')
   t.is((await site.ask('/members/plan.txt')).status, 401)
@@ -28,14 +25,11 @@ test('behind a session and its guard, members’ files are only for them, and pu
 })
 
 test('in the order of the page, files and pages have what each middleware adds', async t => {
-  const site = makeExample(
-    t,
-    {
-      'assets/stylesheets/app.css': 'p { color: green }\n'.repeat(200),
-      'assets/stylesheets/admin/menu.css': 'nav {}'
-    },
-    linkPackages
-  )
+  const files = {
+    'assets/stylesheets/app.css': 'p { color: green }\n'.repeat(200),
+    'assets/stylesheets/admin/menu.css': 'nav {}'
+  }
+  const site = makeExample(t, files, linkPackages)
   await site.follow(blocks)
   await site.run('node server.js')
   const headers = { 'accept-encoding': 'gzip', origin: 'https://other.example' }
