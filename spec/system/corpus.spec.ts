@@ -17,6 +17,7 @@ import {
   run
 } from '../support/fingerprinted.ts'
 import { makeProject } from '../support/site.ts'
+import { words } from '../support/texts.ts'
 import { splitSpecifier } from '../../lib/extras/modules/packages.ts'
 import { folderOf, linkPackages } from './installed.ts'
 import { visit, type View } from './page.ts'
@@ -26,8 +27,8 @@ import { lexer } from '../support/ready.ts'
 /** The folders of each package that a site would use. */
 const CORPUS = {
   bootstrap: ['bootstrap/dist'],
-  fontawesome: ['css', 'webfonts', 'sprites', 'js'].map(
-    folder => `@fortawesome/fontawesome-free/${folder}`
+  fontawesome: words('css webfonts sprites js').map(
+    name => `@fortawesome/fontawesome-free/${name}`
   ),
   katex: ['katex/dist'],
   leaflet: ['leaflet/dist'],
@@ -66,10 +67,8 @@ test('every reference of every stylesheet and script of the corpus leads to a pu
     if (!/\.(?:css|m?js)$/.test(plain)) continue
     const isStyle = plain.endsWith('css')
     const inModule = isStyle ? [] : lexer.find(String(bytes)).references
-    for (const reference of [
-      ...findReferences(isStyle ? 'css' : 'js', String(bytes)),
-      ...inModule
-    ]) {
+    const written = findReferences(isStyle ? 'css' : 'js', String(bytes))
+    for (const reference of [...written, ...inModule]) {
       const { path, kind } = reference
       if (isBare(reference) || (kind === 'source-map' && !path.startsWith('/'))) continue
       references++
@@ -104,18 +103,10 @@ test('a page loads every font and image of the corpus under its fingerprint, wit
           import { Map } from '/assets/leaflet/leaflet-src.esm.js'
           globalThis.leafletMap = Map
         </script>`
-  const { page: opened, url: origin } = await visit(t, {
-    view,
-    root,
-    apps,
-    env: 'production'
-  })
-  t.deepEqual(
-    await opened.evaluate(
-      '[typeof bootstrap.Modal, typeof katex.render, typeof L.map, typeof leafletMap]'
-    ),
-    ['function', 'function', 'function', 'function']
-  )
+  const options = { view, root, apps, env: 'production' }
+  const { page: opened, url: origin } = await visit(t, options)
+  for (const name of words('bootstrap.Modal katex.render L.map leafletMap'))
+    t.is(await opened.evaluate(`typeof ${name}`), 'function', name)
   const counts = await opened.evaluate<Record<string, number>>(`(async () => {
       const fonts = await Promise.all([...document.fonts].map(font => font.load()))
       const images = await Promise.all([...document.images].map(image => image.decode().then(() => image)))
@@ -149,22 +140,8 @@ test('a page loads every font and image of the corpus under its fingerprint, wit
   }
 })
 
-const STYLES = [
-  'bootstrap',
-  '@fortawesome/fontawesome-free',
-  'katex',
-  'leaflet',
-  '@fontsource/inter'
-]
-const MODULES = [
-  '@popperjs/core',
-  'bootstrap',
-  'htm/preact',
-  'katex',
-  'leaflet',
-  'lit',
-  'preact/hooks'
-]
+const STYLES = words('bootstrap @fortawesome/fontawesome-free katex leaflet @fontsource/inter')
+const MODULES = words('@popperjs/core bootstrap htm/preact katex leaflet lit preact/hooks')
 
 test('packages that the app imports are published as those that the option names, with all they need', async t => {
   const isSheet = (path: string) => path.endsWith('.css') && !/\.(?:min|rtl)\.|\d{3}/.test(path)
@@ -174,20 +151,18 @@ test('packages that the app imports are published as those that the option names
   t.true(sheets.length > 20, String(sheets.length))
   const names = [...STYLES, ...MODULES.map(each => splitSpecifier(each)[0])]
   const published = async (isNamed: boolean) => {
+    const dependencies = Object.fromEntries(isNamed ? [] : names.map(each => [each, '*']))
     const root = makeProject(t, {
-      'package.json': JSON.stringify({
-        dependencies: Object.fromEntries(isNamed ? [] : names.map(each => [each, '*']))
-      }),
+      'package.json': JSON.stringify({ dependencies }),
       ...placed({
         'app.css': sheets.map(path => `@import '${path}';`).join('\n'),
         'app.js': MODULES.map((each, at) => `export * as m${at} from '${each}'`).join('\n')
       })
     })
     linkPackages(root)
+    const below = (name: string) => sheets.filter(path => path.startsWith(`${name}/`))
     const files = STYLES.map(name => ({
-      [name]: sheets.flatMap(path =>
-        path.startsWith(`${name}/`) ? path.slice(name.length + 1) : []
-      )
+      [name]: below(name).map(path => path.slice(name.length + 1))
     }))
     const packages = isNamed ? [...MODULES, ...files, false as const] : []
     const { warnings } = await run({ root, packages })

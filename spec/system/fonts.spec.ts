@@ -39,10 +39,8 @@ test('with the metrics of the font its fallback takes the same room, and without
   const root = makeProject(t)
   mkdirSync(join(root, 'node_modules/@fontsource'), { recursive: true })
   symlinkSync(folderOf('@fontsource/inter'), join(root, 'node_modules/@fontsource/inter'))
-  const recipe =
-    blocksOf(readFileSync('docs/recipes.md', 'utf8')).find(({ file }) =>
-      file?.endsWith('fonts.css')
-    )?.text ?? ''
+  const blocks = blocksOf(readFileSync('docs/recipes.md', 'utf8'))
+  const recipe = blocks.find(({ file }) => file?.endsWith('fonts.css'))?.text ?? ''
   t.regex(recipe, /size-adjust/)
   const make = async (css: string) => {
     writeFiles(root, placed({ 'stylesheets/fonts.css': css }))
