@@ -9,7 +9,7 @@ import { test } from '../support/test.ts'
 import { ask } from '../support/ask.ts'
 import { command } from '../support/command.ts'
 import { withDigest } from '../support/digest.ts'
-import { blocksOf, readPart, type Block } from '../support/examples.ts'
+import { blocksOf, readPart, urlsIn, type Block } from '../support/examples.ts'
 import { writeFiles } from '../support/site.ts'
 
 const blocksIn = (path: string, section: string) =>
@@ -49,12 +49,8 @@ test('the docs lead from npm install to a production server without development 
   writeFiles(root, { 'server.js': SERVER, 'views/home.ejs': '<p class="flex">' })
   await follow(linesOf(ofBuild))
   await follow(['npm ci --omit=dev', ...linesOf(ofBuild).slice(-1)])
-  t.deepEqual(
-    ['koa', 'postcss', 'tailwindcss', '@tailwindcss'].filter(name =>
-      existsSync(join(root, 'node_modules', name))
-    ),
-    ['koa']
-  )
+  for (const name of ['koa', 'postcss', 'tailwindcss', '@tailwindcss'])
+    t.is(existsSync(join(root, 'node_modules', name)), name === 'koa', name)
   writeFiles(root, { '.env.production': environment?.text ?? '' })
   const [program = '', ...words] = linesOf(ofStart)[0]?.split(' ') ?? []
   const server = spawn(program, words, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -62,10 +58,7 @@ test('the docs lead from npm install to a production server without development 
   const [said] = (await once(server.stdout, 'data')) as [Buffer]
   const port = Number(/\d+/.exec(String(said)))
   const { text: page } = await ask(port, '/')
-  const [style = '', script = ''] = Array.from(
-    page.matchAll(/(?:href|src)="([^"]+)"/g),
-    found => found[1]
-  )
+  const [style = '', script = ''] = urlsIn(page)
   t.regex(style, withDigest(/^\/assets\/app-DIGEST\.css$/))
   t.true((await ask(port, style)).text.includes('.flex{'))
   t.is((await ask(port, script)).status, 200)

@@ -89,8 +89,5 @@ test('an open page loads its lazy chunk after a deploy, and reloads once where t
   await page.evaluate('void loadMore()')
   await shows(page, 'globalThis.release', 3)
   t.is(await page.evaluate(LAZY_TITLE), 'lazy 3')
-})
-
-test('every block of docs/open-pages.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })

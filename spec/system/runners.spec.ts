@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { test } from '../support/test.ts'
+import { serial as test } from '../support/test.ts'
 import { writeFiles } from '../support/site.ts'
 
 /** All of the newest. The oldest has the same rules for nodenext as for node16, and TypeScript 5.9 adds those of nodenext. */
@@ -119,80 +119,68 @@ for (const version of ['29', '30']) {
   const jest = join('node_modules', `jest-${version}`, 'bin/jest.js')
   const config = JSON.stringify({ testRegex: 'jest/.*\\.test\\.[cm]js$' })
 
-  test.serial(`Jest ${version} in CommonJS requires the package, without any setting`, async t => {
+  test(`Jest ${version} in CommonJS requires the package, without any setting`, async t => {
     await t.notThrowsAsync(node(jest, '--config', config, 'commonjs'))
   })
 
-  test.serial(
-    `Jest ${version} with ES modules has both copies, which share what they must`,
-    async t => {
-      await t.notThrowsAsync(node('--experimental-vm-modules', jest, '--config', config, 'both'))
-    }
-  )
+  test(`Jest ${version} with ES modules has both copies, which share what they must`, async t => {
+    await t.notThrowsAsync(node('--experimental-vm-modules', jest, '--config', config, 'both'))
+  })
 }
 
-test.serial('Vitest imports the package', async t => {
+test('Vitest imports the package', async t => {
   await t.notThrowsAsync(node('node_modules/vitest/vitest.mjs', 'run', '--dir', 'vitest'))
 })
 
-test.serial(
-  'Jest and Vitest have what is in .env.test by the commands of docs/testing.md',
-  async t => {
-    const page = readFileSync('docs/testing.md', 'utf8')
-    const commands = page.match(/^node --env-file=\.env\.test node_modules\/.*$/gm) ?? []
-    t.is(commands.length, 2)
-    const check = "test('is read', () => expect(process.env.SERVE_STATIC_ASSETS).toBe('true'))"
-    const imports = "const { expect, test } = await import('vitest')\n"
-    for (const command of commands) {
-      const folder = command.includes('jest') ? 'env-jest' : 'env-vitest'
-      const isJest = folder === 'env-jest'
-      writeFiles(root, {
-        [`${folder}/package.json`]: `{ "private": true, "type": "${isJest ? 'commonjs' : 'module'}" }`,
-        [`${folder}/.env.test`]: 'SERVE_STATIC_ASSETS=true',
-        [`${folder}/app.test.js`]: isJest ? check : imports + check
-      })
-      const words = command
-        .replace('node_modules/jest/', 'node_modules/jest-30/')
-        .split(' ')
-        .slice(1)
-      const inFolder = words.map(word => word.replace(/^node_modules/, join(root, 'node_modules')))
-      const run = (given: readonly string[]) =>
-        promisify(execFile)(process.execPath, given, { cwd: join(root, folder), env })
-      await t.notThrowsAsync(run(inFolder), command)
-      await t.throwsAsync(run(inFolder.slice(1)), undefined, command)
-    }
+test('Jest and Vitest have what is in .env.test by the commands of docs/testing.md', async t => {
+  const page = readFileSync('docs/testing.md', 'utf8')
+  const commands = page.match(/^node --env-file=\.env\.test node_modules\/.*$/gm) ?? []
+  t.is(commands.length, 2)
+  const check = "test('is read', () => expect(process.env.SERVE_STATIC_ASSETS).toBe('true'))"
+  const imports = "const { expect, test } = await import('vitest')\n"
+  for (const command of commands) {
+    const folder = command.includes('jest') ? 'env-jest' : 'env-vitest'
+    const isJest = folder === 'env-jest'
+    writeFiles(root, {
+      [`${folder}/package.json`]: `{ "private": true, "type": "${isJest ? 'commonjs' : 'module'}" }`,
+      [`${folder}/.env.test`]: 'SERVE_STATIC_ASSETS=true',
+      [`${folder}/app.test.js`]: isJest ? check : imports + check
+    })
+    const words = command.replace('node_modules/jest/', 'node_modules/jest-30/').split(' ').slice(1)
+    const inFolder = words.map(word => word.replace(/^node_modules/, join(root, 'node_modules')))
+    const run = (given: readonly string[]) =>
+      promisify(execFile)(process.execPath, given, { cwd: join(root, folder), env })
+    await t.notThrowsAsync(run(inFolder), command)
+    await t.throwsAsync(run(inFolder.slice(1)), undefined, command)
   }
-)
+})
 
-test.serial('node:test imports and requires the package, of which there is one copy', async t => {
+test('node:test imports and requires the package, of which there is one copy', async t => {
   for (const file of ['node/app.test.mjs', 'node/app.test.cjs']) {
     await t.notThrowsAsync(node('--test', file))
   }
 })
 
 for (const [version, modes] of Object.entries(TYPESCRIPTS)) {
-  test.serial(
-    `TypeScript ${version} has the types by ${modes.join(', ')}, in ES modules and CommonJS`,
-    async t => {
-      for (const mode of modes) {
-        const withVite = mode === 'node16'
-        // With "bundler" only what is imported can be resolved.
-        const files = [`${mode}/esm.mts`, ...(mode === 'bundler' ? [] : [`${mode}/commonjs.cts`])]
-        const compilerOptions = {
-          ...{ module: mode === 'bundler' ? 'esnext' : mode, moduleResolution: mode },
-          ...{ target: 'es2022', lib: ['es2023', 'dom'], types: ['node'] },
-          ...{ strict: true, noEmit: true, skipLibCheck: false, esModuleInterop: true }
-        }
-        writeFiles(root, {
-          ...Object.fromEntries(files.map(file => [file, withVite ? WITH_VITE : TYPED])),
-          [`${mode}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['.'] })
-        })
-        const compiler = `node_modules/typescript-${version}/bin/tsc`
-        const said = await node(compiler, '-p', mode).catch(
-          (error: unknown) => error as { stdout: string }
-        )
-        t.is(said.stdout, '', mode)
+  test(`TypeScript ${version} has the types by ${modes.join(', ')}, in ES modules and CommonJS`, async t => {
+    for (const mode of modes) {
+      const withVite = mode === 'node16'
+      // With "bundler" only what is imported can be resolved.
+      const files = [`${mode}/esm.mts`, ...(mode === 'bundler' ? [] : [`${mode}/commonjs.cts`])]
+      const compilerOptions = {
+        ...{ module: mode === 'bundler' ? 'esnext' : mode, moduleResolution: mode },
+        ...{ target: 'es2022', lib: ['es2023', 'dom'], types: ['node'] },
+        ...{ strict: true, noEmit: true, skipLibCheck: false, esModuleInterop: true }
       }
+      writeFiles(root, {
+        ...Object.fromEntries(files.map(file => [file, withVite ? WITH_VITE : TYPED])),
+        [`${mode}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['.'] })
+      })
+      const compiler = `node_modules/typescript-${version}/bin/tsc`
+      const said = await node(compiler, '-p', mode).catch(
+        (error: unknown) => error as { stdout: string }
+      )
+      t.is(said.stdout, '', mode)
     }
-  )
+  })
 }

@@ -90,10 +90,8 @@ test('in a project of CommonJS modules, `require` loads the configuration', asyn
   site.write({ 'views/home.ejs': '<p class="flex">' })
   await site.run('npx koa-fresh-assets precompile')
   t.regex(readFileSync(join(site.root, 'public/assets/app.css'), 'utf8'), /\.flex/)
-  t.is(
-    (await site.run("node -e 'console.log(require(`./assets.config.js`).root)'")).trim(),
-    site.root
-  )
+  const said = await site.run("node -e 'console.log(require(`./assets.config.js`).root)'")
+  t.is(said.trim(), site.root)
 })
 
 test('every block of docs/tailwind.md is run here', t => {
