@@ -5,11 +5,10 @@ import { test } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { withDigest } from '../support/digest.ts'
 import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../support/site.ts'
+import { makeProject } from '../support/site.ts'
 import { makeExample, readPart, urlsIn } from '../support/examples.ts'
-import { launch } from './chromium.ts'
 import { folderOf, linkPackages } from './installed.ts'
-import { atRoot, visit, type View } from './page.ts'
+import { visit, type View } from './page.ts'
 
 const page = readPart('docs/modules.md')
 const servers = page.take('').filter(({ file }) => file === 'server.js')
@@ -68,13 +67,8 @@ test('Bootstrap is compiled, and fonts, icons and scripts of packages are served
   t.is((await site.ask('/assets/inter-latin-400-normal.woff2')).status, 200)
   t.regex(text, /<script src="\/assets\/bootstrap\.bundle\.min\.js" type="text\/javascript" defer/)
   t.regex((await site.ask('/assets/bootstrap.esm.js')).text, /^import .* from '@popperjs\/core'/m)
-  const layers = await Promise.all(
-    ['layers.png', 'images/layers.png'].map(path => site.ask(`/assets/${path}`))
-  )
-  t.deepEqual(
-    layers.map(({ status }) => status),
-    [200, 200]
-  )
+  for (const path of ['layers.png', 'images/layers.png'])
+    t.is((await site.ask(`/assets/${path}`)).status, 200, path)
 })
 
 test('modules and files of packages are published without a bundler, in every environment', async t => {
@@ -95,20 +89,14 @@ test('modules and files of packages are published without a bundler, in every en
 })
 
 test('a UMD file is a classic script, whose global modules find', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/app.js': 'globalThis.found = typeof L.map'
-  })
+  const root = makeProject(t, placed({ 'app.js': 'globalThis.found = typeof L.map' }))
   cpSync(folderOf('leaflet'), join(root, 'node_modules/leaflet'), { recursive: true })
   const options = { root, packages: [{ leaflet: ['dist/leaflet.js'] }] }
   await run(options)
+  const view: View = ({ assets }) =>
+    assets.javascript('npm/leaflet/dist/leaflet.js') + assets.javascript('app', { type: 'module' })
   for (const env of ['development', 'production']) {
-    const routes = atRoot(
-      ({ assets }) =>
-        assets.javascript('npm/leaflet/dist/leaflet.js') +
-        assets.javascript('app', { type: 'module' })
-    )
-    const site = await makeSite(t, {}, { ...options, env, routes })
-    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    const { page } = await visit(t, { ...options, env, view })
     t.is(await page.evaluate('found'), 'function', env)
     t.deepEqual(page.complaints, [], env)
   }
@@ -117,10 +105,8 @@ test('a UMD file is a classic script, whose global modules find', async t => {
 for (const env of ['development', 'production']) {
   test(`the map of docs/modules.md has its marker with icon and shadow, in ${env}`, async t => {
     const root = makeProject(t, placed({ 'javascripts/map.js': map?.text ?? '' }))
-    const options = {
-      ...{ root, env, imports: { leaflet: 'leaflet-src.esm.js' } },
-      sources: [folderOf('leaflet/dist')]
-    }
+    const imports = { leaflet: 'leaflet-src.esm.js' }
+    const options = { root, env, imports, sources: [folderOf('leaflet/dist')] }
     if (env === 'production') await run(options)
     const view: View = ({ assets }) =>
       `${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
