@@ -191,6 +191,22 @@ import.meta.hot?.accept('./self', () => undefined)`
   t.true(await isSame(page))
 })
 
+inEach(
+  'what invalidates itself runs again in importers of it alone, and above',
+  async (t, launch) => {
+    const picky = (value: number) => `export const value = ${value}\n${told(`'self ${value}'`)}
+import.meta.hot?.accept(() => import.meta.hot.invalidate())`
+    const between = `import { value } from './self'\n${told('`between ${value}`')}
+import.meta.hot?.accept('./self', () => undefined)`
+    const app = `import './between'\n${told("'app'")}import.meta.hot?.accept()`
+    const files = { 'js/app.js': app, 'js/between.js': between, 'js/self.js': picky(1) }
+    const { page, edit } = await open(t, launch, files)
+    for (const value of [2, 3])
+      await edit('js/self.js', picky(value), `self ${value},between ${value},app`)
+    t.true(await isSame(page))
+  }
+)
+
 inEach('what is imported no more is pruned, and runs if it is again', async (t, launch) => {
   const app = (imported = '') => `${imported}\nimport.meta.hot?.accept()\n${told("'app'")}`
   const part = `${told("'part'")}

@@ -144,13 +144,13 @@ export class HotModules implements Following {
     this.tick = Math.max(this.tick + 1, Date.now())
   }
 
-  /** An importer that accepts the module keeps its URL. One above a module that accepts itself does not: run again, it must get the new one. */
+  /** An importer that accepts the module keeps its URL; not above one that accepts itself, whose new version it must get when it runs again. */
   #renew(module: Module, seen: Set<Module>): void {
     if (seen.has(module)) return
     seen.add(module)
     module.tick = this.tick
     for (const importer of module.importers)
-      if (!importer.accepted.has(module)) this.#renew(importer, seen)
+      if (!importer.accepted.has(module) || module.acceptsItself) this.#renew(importer, seen)
   }
 
   #read(module: Module, { body = Buffer.of(), etag }: Variant, { find, metasIn }: Lexer): void {

@@ -84,13 +84,11 @@ function makeEntry(path) {
 /** @type {(path: string, message: string | undefined, first: string) => Promise<unknown>} */
 async function passOn(path, message, first) {
   const module = graph.get(path)
-  if (!module || module.isInvalidated) return undefined
+  // Vite does so for a module that has replaced itself, and once for each edit.
+  if (!module || !module.tick || !module.acceptsItself || module.isInvalidated) return undefined
   module.isInvalidated = true
   await notify('invalidate', { path, message, firstInvalidatedBy: first })
   const importers = module.importers.filter(each => each !== path && page.isLoaded(each))
-  // One that accepts the module has kept its URL.
-  for (const each of importers.flatMap(each => graph.get(each) || []))
-    each.tick = Math.max(each.tick, module.tick)
   return importers.length > 0 ? update(importers, first) : page.reload()
 }
 
@@ -159,7 +157,10 @@ async function update(edited, first) {
     return { type: 'js-update', path, acceptedPath: accepted, timestamp: tick }
   })
   await notify('beforeUpdate', { type: 'update', updates })
-  for (const apply of await Promise.all(boundaries.map(load))) if (apply) apply(first)
+  const loaded = await Promise.all(boundaries.map(each => load(each, first)))
+  passedOnBy = first
+  for (const apply of loaded) if (apply) apply()
+  passedOnBy = undefined
   return notify('afterUpdate', { type: 'update', updates })
 }
 
@@ -198,29 +199,30 @@ function isInCycle(path, way, from, seen) {
   })
 }
 
-/** Runs the new version, and returns what tells the module that accepts it. @param {Boundary} boundary */
-async function load({ path, accepted, isCircular }) {
+/** Runs the new version, and returns what tells the module that accepts it. @param {Boundary} boundary @param {string} [first] */
+async function load({ path, accepted, isCircular }, first) {
   const entry = /** @type {Entry} */ (entries.get(path))
   const callbacks = entry.callbacks.filter(({ deps }) => deps.includes(accepted))
   if (path !== accepted && callbacks.length === 0) return undefined
   const url = new URL(entry.urls.get(accepted) || '', entry.url)
   const { tick = 0 } = graph.get(accepted) || {}
   const old = entries.get(accepted)
-  // Of edits that came while an update was waited for, the first to be shown loads the last version.
-  if (old && old.tick === tick) return undefined
+  const isThere = old && old.tick === tick
+  // Of edits that came while an update was waited for, the first to be shown loads the last version. One that is passed
+  // on is handed over, though another module may have imported it already.
+  if (isThere && first === undefined) return undefined
   url.search = `t=${tick}`
   /** @type {unknown} */
   let next
   try {
-    if (old && old.dispose) await old.dispose(old.data)
+    if (old && old.dispose && !isThere) await old.dispose(old.data)
     next = await import(url.href)
   } catch (error) {
     // The order in which a cycle runs first cannot be had again.
     if (isCircular) page.reload()
     else report(accepted, error)
   }
-  return (/** @type {string | undefined} */ first) => {
-    passedOnBy = first
+  return () => {
     for (const { deps, run } of callbacks) {
       try {
         run(deps.map(dep => (dep === accepted ? next : undefined)))
@@ -228,7 +230,6 @@ async function load({ path, accepted, isCircular }) {
         report(path, error)
       }
     }
-    passedOnBy = undefined
   }
 }
 
