@@ -39,7 +39,7 @@ const EXTRA: Budgets = {
   deltas: 640,
   init: 420,
   inspector: 645,
-  hot: 736,
+  hot: 700,
   'kept-index': 140,
   live: 1140,
   media: 570,

@@ -27,10 +27,7 @@ function runHot(project: Project): Running & { readonly following: HotModules | 
   const live = helpersOf(SCRIPTS.map(name => `${base}${encodePath(prefix)}/-/${name}`))
   let modules: HotModules | undefined
   return {
-    load: async () => {
-      const room = await import('./modules.ts')
-      modules ??= new room.HotModules(project)
-    },
+    load: async () => void (modules ??= new (await import('./modules.ts')).HotModules(project)),
     adapt: async (file, wanted) => modules?.adapt(file, wanted) ?? file,
     get following() {
       return modules

@@ -34,30 +34,30 @@ interface Module {
   told?: string
 }
 
+const NONE: ReadonlySet<Module> = new Set()
+const UNREAD = { imports: NONE, accepted: NONE, acceptsItself: false, tick: 0, editedAt: 0 }
+
 type Lexer = Awaited<ReturnType<typeof loadModuleLexer>>
 
 /** Modules are files of the app; when a page has named so many others, all are forgotten. */
 const MAX_MODULES = 20_000
 /** The context is undefined without the script of a live page. `import.meta.hot.data.count = 1` assigns to a member. */
 const CONTEXT = 'import.meta.hot = globalThis.koaFreshAssetsHot?.(import.meta.url); '
+const BEGINNING: Reference = { start: 0, end: 0, path: '', suffix: '', kind: 'constant' }
 const SCRIPT = /\.m?js$/i
 const HOT = /^import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/
-const WINDOW = 200
-/** The argument is neither a string nor a list of them: the module accepts itself. */
-const ACCEPTS_ITSELF = /^\s*\??\.\s*accept\s*\(\s*(?![\s"'`[])/
+/** The argument is neither a string nor a list of them. */
+const ACCEPTS_ITSELF = new RegExp(`${HOT.source}\\s*\\??\\.\\s*accept\\s*\\(\\s*(?![\\s"'\`[])`)
+const WINDOW = 400
 
 export class HotModules implements Following {
   tick = 0
+  onNews?: () => void
   readonly #modules = new Map<string, Module>()
   readonly #base: string
-  #onNews: (() => void) | undefined
 
   constructor({ base }: Settings) {
     this.#base = decodeIfValid(base) ?? base
-  }
-
-  listen(onNews: () => void): void {
-    this.#onNews = onNews
   }
 
   /** Changes a module on its way to a browser: the file in `public` stays as it is. */
@@ -80,19 +80,16 @@ export class HotModules implements Following {
 
   /** Gives the scripts in tags the URLs that their importers use. */
   withTicks(tags: string): string {
-    return tags.replace(/(?<= (?:src|href)=")[^"?#]+(?=")/g, url => {
-      const { tick = 0 } = this.#modules.get(pathOf(url, '/')) ?? {}
-      return tick > 0 ? `${url}?t=${tick}` : url
-    })
+    return tags.replace(/(?<= (?:src|href)=")[^"?#]+(?=")/g, url => this.#withTick(url, '/') ?? url)
   }
 
   /** Gives the modules that were edited since pages were told a new tick, and what imports them. */
   look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void {
     const edited = new Set<Module>()
     for (const [path, state] of states) {
-      const { url, version } = state?.part ?? {}
-      const module = url === undefined ? undefined : this.#modules.get(pathOf(url, '/'))
-      if (!module || version === undefined) continue
+      const { url = '', version = null } = state?.part ?? {}
+      const module = this.#modules.get(pathOf(url, '/'))
+      if (!module) continue
       const told = module.told ?? module.etag
       // One that is broken stays as it was; a new one that is broken was nothing before.
       if (version === null) module.told = told ?? ''
@@ -105,10 +102,9 @@ export class HotModules implements Following {
     }
     if (edited.size === 0) return
     this.#advance()
-    const seen = new Set<Module>()
     for (const module of edited) {
       module.editedAt = this.tick
-      this.#renew(module, seen)
+      this.#renew(module)
     }
   }
 
@@ -133,9 +129,7 @@ export class HotModules implements Following {
     const known = this.#modules.get(path)
     if (known) return known
     if (this.#modules.size >= MAX_MODULES) this.#modules.clear()
-    const none = () => new Set<Module>()
-    const sets = { importers: none(), imports: none(), accepted: none() }
-    const module = { path, ...sets, acceptsItself: false, tick: 0, editedAt: 0, prunedAt: 0 }
+    const module: Module = { path, importers: new Set(), prunedAt: 0, ...UNREAD }
     this.#modules.set(path, module)
     return module
   }
@@ -145,19 +139,19 @@ export class HotModules implements Following {
   }
 
   /** An importer that accepts the module keeps its URL; not above one that accepts itself, whose new version it must get when it runs again. */
-  #renew(module: Module, seen: Set<Module>): void {
-    if (seen.has(module)) return
-    seen.add(module)
+  #renew(module: Module): void {
+    if (module.tick === this.tick) return
     module.tick = this.tick
     for (const importer of module.importers)
-      if (!importer.accepted.has(module) || module.acceptsItself) this.#renew(importer, seen)
+      if (!importer.accepted.has(module) || module.acceptsItself) this.#renew(importer)
   }
 
   #read(module: Module, { body = Buffer.of(), etag }: Variant, { find, metasIn }: Lexer): void {
     const code = new TextDecoder().decode(body)
     const found = find(code).references
-    const contexts = contextsAt(code, metasIn(code))
-    const own = contexts.slice(0, 1).map(each => ({ ...each, start: 0, end: 0 }))
+    const metas = metasIn(code).map(at => code.slice(at, at + WINDOW))
+    const contexts = metas.filter(each => HOT.test(each))
+    const own = contexts.length > 0 ? [BEGINNING] : []
     const references = [...own, ...found.toSorted((a, b) => a.start - b.start)]
     const before = module.imports
     const led = (...kinds: readonly Reference['kind'][]) => {
@@ -169,8 +163,7 @@ export class HotModules implements Following {
     module.imports = led('import', 'dynamic-import')
     // A browser imports data only with its type.
     module.accepted = new Set([...led('accepted')].filter(({ path }) => SCRIPT.test(path)))
-    const isAccepting = ({ end }: Reference) => ACCEPTS_ITSELF.test(code.slice(end, end + WINDOW))
-    module.acceptsItself = contexts.some(isAccepting)
+    module.acceptsItself = contexts.some(each => ACCEPTS_ITSELF.test(each))
     for (const each of module.imports) each.importers.add(module)
     const gone = [...before].filter(each => !module.imports.has(each))
     for (const each of gone) each.importers.delete(module)
@@ -179,14 +172,18 @@ export class HotModules implements Following {
     this.#advance()
     // If it is imported again, it runs again.
     for (const each of pruned) each.prunedAt = each.tick = this.tick
-    this.#onNews?.()
+    this.onNews?.()
   }
 
   #urlOf(module: Module, reference: Reference): string | undefined {
-    if (reference.kind === 'constant') return CONTEXT
-    if (reference.kind === 'accepted' || !mayBeTicked(reference)) return undefined
-    const { tick = 0 } = this.#modules.get(pathOf(reference.path, module.path)) ?? {}
-    return tick > 0 ? `${reference.path}?t=${tick}` : undefined
+    if (reference === BEGINNING) return CONTEXT
+    const isImport = reference.kind !== 'accepted' && mayBeTicked(reference)
+    return isImport ? this.#withTick(reference.path, module.path) : undefined
+  }
+
+  #withTick(url: string, base: string): string | undefined {
+    const { tick = 0 } = this.#modules.get(pathOf(url, base)) ?? {}
+    return tick > 0 ? `${url}?t=${tick}` : undefined
   }
 }
 
@@ -199,13 +196,4 @@ function mayBeTicked(reference: Reference): boolean {
 function pathOf(url: string, base: string): string {
   const { pathname } = new URL(url, new URL(encodePath(base), 'http://localhost'))
   return decodeIfValid(pathname) ?? pathname
-}
-
-/** Finds `import.meta.hot`. @param starts of each `import.meta` */
-function contextsAt(code: string, starts: readonly number[]): Reference[] {
-  return starts.flatMap(start => {
-    const [text = ''] = HOT.exec(code.slice(start, start + WINDOW)) ?? []
-    const end = start + text.length
-    return text === '' ? [] : { start, end, path: '', suffix: '', kind: 'constant' as const }
-  })
 }

@@ -80,7 +80,7 @@ class Channel {
     this.#pipeline = pipeline
     this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
     this.#following = followingIn(pipeline.running)
-    this.#following?.listen(() => this.#lookSoon())
+    if (this.#following) this.#following.onNews = () => this.#lookSoon()
   }
 
   async connect(ctx: Context): Promise<void> {

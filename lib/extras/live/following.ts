@@ -7,8 +7,8 @@ export interface Following {
   look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void
   /** The tick of the latest edit; a page is told what has happened since the tick that it knows. */
   readonly tick: number
-  /** Is called once. @param onNews is to be called when there is something to tell that is no edit */
-  listen(onNews: () => void): void
+  /** The channel sets it, to be called when there is something to tell that is no edit. */
+  onNews?: () => void
   /** Returns what a page is told beside the state; undefined if nothing happened. It can be written as JSON. */
   since(tick: number): object | undefined
 }

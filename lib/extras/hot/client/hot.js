@@ -1,16 +1,17 @@
 // Makes `import.meta.hot` of each module, and replaces edited modules in the page. The rules and their order are Vite's.
 
 /**
- * Paths are decoded. A boundary takes an edit by itself, or through the import that it accepts.
+ * Paths are decoded.
  * @typedef {{ importers: string[], accepted: string[], acceptsItself: boolean, tick: number, isInvalidated?: boolean }} Module
  * @typedef {{ tick: number, edited?: string[], pruned?: string[], modules?: Record<string, Module> }} News
  * @typedef {{ title: string, location: string, reason: string, excerpt: string }} Problem
  * @typedef {{ isLoaded: (path: string) => boolean, reload: () => unknown, show: () => void }} LivePage
  * @typedef {{ deps: string[], run: (modules: unknown[]) => void }} Callback
  * @typedef {(data: any) => unknown} Listener
- * @typedef {{ path: string, url: string, tick: number, urls: Map<string, string>, callbacks: Callback[], data: object,
+ * @typedef {{ url: string, tick: number, callbacks: Callback[],
  *   dispose?: Listener, prune?: Listener, listeners: [event: string, listener: Listener][], context: HotModule }} Entry
- * @typedef {{ path: string, accepted: string, isCircular: boolean }} Boundary
+ * @typedef {{ type: string, path: string, acceptedPath: string, timestamp: number, isWithinCircularImport: boolean }} Update
+ * @typedef {[string, ...string[]]} Way
  */
 
 /** @type {Map<string, Entry>} */
@@ -25,40 +26,32 @@ let passedOnBy
 let page = { isLoaded: () => false, reload: () => location.reload(), show() {} }
 
 /** @param {string} url */
-function pathOf(url) {
-  return decodeURIComponent(new URL(url, location.href).pathname)
+function pathOf(url, base = location.href) {
+  return decodeURIComponent(new URL(url, base).pathname)
 }
 
 /** Returns the context of a module. A new version of it begins without callbacks. @param {string} url */
 function contextOf(url) {
   const path = pathOf(url)
   const tick = Number(new URL(url).searchParams.get('t'))
-  const known = entries.get(path)
-  if (known && tick <= known.tick) return known.context
-  const entry = known || makeEntry(path)
-  Object.assign(entry, { url, tick, urls: new Map(), callbacks: [], listeners: [] })
-  entries.set(path, entry)
+  const entry = entries.get(path) || makeEntry(path)
+  if (tick > entry.tick) Object.assign(entry, { url, tick, callbacks: [], listeners: [] })
   return entry.context
 }
 
+const nameOf = (/** @type {string} */ event) => event.replace('vite:', '')
+
 /** @param {string} path @returns {Entry} */
 function makeEntry(path) {
-  /** @param {string[]} urls @param {Callback['run']} run */
-  const take = (urls, run) => {
-    for (const url of urls) entry.urls.set(pathOf(url), url)
-    entry.callbacks.push({ deps: urls.map(pathOf), run })
-  }
-  const absolute = (/** @type {string} */ url) => new URL(url, entry.url).href
   const nothing = () => undefined
   /** @type {HotModule} */
   const context = {
-    get data() {
-      return entry.data
-    },
-    accept(/** @type {any} */ given, /** @type {any} */ callback = given || nothing) {
-      if (!given || typeof given === 'function') take([entry.url], ([next]) => callback(next))
-      else if (Array.isArray(given)) take(given.map(absolute), callback)
-      else take([absolute(given)], ([next]) => callback(next))
+    data: {},
+    accept(/** @type {any} */ given, /** @type {any} */ callback = nothing) {
+      const isOwn = !given || typeof given === 'function'
+      const run = isOwn ? given || nothing : callback
+      const deps = [isOwn ? entry.url : given].flat().map(each => pathOf(each, entry.url))
+      entry.callbacks.push({ deps, run: Array.isArray(given) ? run : ([next]) => run(next) })
     },
     dispose: listener => (entry.dispose = listener),
     prune: listener => (entry.prune = listener),
@@ -67,17 +60,17 @@ function makeEntry(path) {
       console.debug(`${path} was invalidated${message ? `: ${message}` : ''}`)
       enqueue(() => passOn(path, message, first))
     },
-    on: (event, listener) => entry.listeners.push([event.replace('vite:', ''), listener]),
-    off(event, listener) {
-      const isOther = (/** @type {string} */ name) => name !== event.replace('vite:', '')
-      entry.listeners = entry.listeners.filter(each => isOther(each[0]) || each[1] !== listener)
-    }
+    on: (event, listener) => entry.listeners.push([nameOf(event), listener]),
+    off: (event, listener) =>
+      (entry.listeners = entry.listeners.filter(
+        ([name, each]) => name !== nameOf(event) || each !== listener
+      ))
   }
   // Libraries call these.
   Object.assign(context, { acceptExports: nothing, decline: nothing, send: nothing })
-  const lists = { callbacks: [], listeners: [], urls: new Map() }
   /** @type {Entry} */
-  const entry = { path, url: '', tick: 0, ...lists, data: {}, context }
+  const entry = { url: '', tick: -1, callbacks: [], listeners: [], context }
+  entries.set(path, entry)
   return entry
 }
 
@@ -85,10 +78,10 @@ function makeEntry(path) {
 async function passOn(path, message, first) {
   const module = graph.get(path)
   // Vite does so for a module that has replaced itself, and once for each edit.
-  if (!module || !module.tick || !module.acceptsItself || module.isInvalidated) return undefined
+  if (!module?.tick || !module.acceptsItself || module.isInvalidated) return undefined
   module.isInvalidated = true
   await notify('invalidate', { path, message, firstInvalidatedBy: first })
-  const importers = module.importers.filter(each => each !== path && page.isLoaded(each))
+  const importers = othersAbove(path)
   return importers.length > 0 ? update(importers, first) : page.reload()
 }
 
@@ -96,8 +89,7 @@ async function passOn(path, message, first) {
 async function notify(event, payload) {
   const all = [...entries.values()].flatMap(({ listeners }) => listeners)
   const calls = all.filter(([name]) => name === event).map(async each => each[1](payload))
-  for (const call of await Promise.allSettled(calls))
-    if (call.status === 'rejected') report(event, call.reason)
+  await Promise.all(calls.map(call => call.catch(error => report(event, error))))
 }
 
 /** @param {() => unknown} work */
@@ -126,9 +118,9 @@ function take({ tick, edited = [], pruned = [], modules = {} }, parts, livePage)
   page = livePage
   hot.tick = tick
   for (const [path, module] of Object.entries(modules)) graph.set(path, module)
-  const isImported = (/** @type {string} */ path) =>
-    !/\.css$/i.test(path) || (graph.get(path) || { importers: [] }).importers.some(page.isLoaded)
-  const ours = edited.filter(path => page.isLoaded(path) && isImported(path))
+  const isModule = (/** @type {string} */ path) =>
+    !/\.css$/i.test(path) || importersOf(path).length > 0
+  const ours = edited.filter(path => page.isLoaded(path) && isModule(path))
   const left = parts.filter(({ url }) => !url || !ours.includes(pathOf(url)))
   if (left.length > 0) return left
   if (ours.length > 0) enqueue(() => update(ours))
@@ -138,108 +130,98 @@ function take({ tick, edited = [], pruned = [], modules = {} }, parts, livePage)
 
 /** @type {(edited: string[], first?: string) => Promise<unknown>} @param first the module that passed it on */
 async function update(edited, first) {
-  /** @type {Boundary[]} */
-  const boundaries = []
+  /** @type {Map<string, Update>} */
+  const all = new Map()
   for (const path of edited) {
-    /** @type {Boundary[]} */
+    /** @type {Update[]} */
     const found = []
     // Modules that only import each other accept nothing; Vite leaves the page as it was.
-    const isLost = isDeadEnd(path, [path], new Set(), found) || found.length === 0
-    if (isLost || found.some(each => each.accepted === first)) return page.reload()
-    const isKnown = (/** @type {Boundary} */ one) =>
-      boundaries.some(other => other.path === one.path && other.accepted === one.accepted)
-    boundaries.push(...found.filter(each => !isKnown(each)))
+    const isLost = isDeadEnd([path], new Set(), found) || found.length === 0
+    if (isLost || found.some(each => each.acceptedPath === first)) return page.reload()
+    for (const each of found) all.set(`${each.path}\n${each.acceptedPath}`, each)
   }
   hot.problems = []
   page.show()
-  const updates = boundaries.map(({ path, accepted }) => {
-    const { tick = 0 } = graph.get(accepted) || {}
-    return { type: 'js-update', path, acceptedPath: accepted, timestamp: tick }
-  })
-  await notify('beforeUpdate', { type: 'update', updates })
-  const loaded = await Promise.all(boundaries.map(each => load(each, first)))
+  const payload = { type: 'update', updates: [...all.values()] }
+  await notify('beforeUpdate', payload)
+  const calls = (await Promise.all(payload.updates.map(each => load(each, first)))).flat()
   passedOnBy = first
-  for (const apply of loaded) if (apply) apply()
+  for (const call of calls) call()
   passedOnBy = undefined
-  return notify('afterUpdate', { type: 'update', updates })
+  return notify('afterUpdate', payload)
 }
 
-/** @type {(path: string, way: string[], seen: Set<string>, found: Boundary[]) => boolean} */
-function isDeadEnd(path, way, seen, found) {
-  if (seen.has(path)) return false
-  seen.add(path)
-  const module = graph.get(path)
-  if (!module) return true
-  if (module.acceptsItself && entries.has(path)) {
-    found.push({ path, accepted: path, isCircular: isInCycle(path, way, [path], new Set()) })
+/** Those in the page; a module may import itself. @param {string} path */
+const importersOf = path => (graph.get(path)?.importers ?? []).filter(page.isLoaded)
+
+/** @param {string} path */
+const othersAbove = path => importersOf(path).filter(each => each !== path)
+
+/** @type {(way: Way, seen: Set<string>, found: Update[]) => boolean} true if a way up to the page has nothing that takes an edit */
+function isDeadEnd(way, seen, found) {
+  const [acceptedPath] = way
+  if (seen.has(acceptedPath)) return false
+  seen.add(acceptedPath)
+  const { tick: timestamp = 0, acceptsItself = false } = graph.get(acceptedPath) || {}
+  const isOwn = acceptsItself && entries.has(acceptedPath)
+  const above = importersOf(acceptedPath).map(each => /** @type {Way} */ ([each, ...way]))
+  const ways = isOwn ? [way] : above
+  const isLost = (/** @type {Way} */ way) => {
+    const [path] = way
+    const isTaken = isOwn || graph.get(path)?.accepted.includes(acceptedPath)
+    if (!isTaken || !entries.has(path)) return isDeadEnd(way, seen, found)
+    const isWithinCircularImport = isInCycle(path, way)
+    found.push({ type: 'js-update', path, acceptedPath, timestamp, isWithinCircularImport })
     return false
   }
-  const importers = module.importers.filter(page.isLoaded)
-  if (importers.length === 0) return true
-  for (const importer of importers) {
-    const longer = [...way, importer]
-    const { accepted = [] } = graph.get(importer) || {}
-    if (accepted.includes(path) && entries.has(importer)) {
-      const isCircular = isInCycle(importer, longer, [importer], new Set())
-      found.push({ path: importer, accepted: path, isCircular })
-    } else if (!way.includes(importer) && isDeadEnd(importer, longer, seen, found)) return true
-  }
-  return false
+  return ways.length === 0 || ways.some(isLost)
 }
 
-/** @type {(path: string, way: string[], from: string[], seen: Set<string>) => boolean} */
-function isInCycle(path, way, from, seen) {
-  if (seen.has(path)) return false
-  seen.add(path)
-  const { importers = [] } = graph.get(path) || {}
-  return importers.some(importer => {
-    if (importer === path) return false
-    if (way.includes(importer)) return true
-    return !from.includes(importer) && isInCycle(importer, way, [...from, importer], seen)
-  })
+/** Tells whether a module on the way imports it, through others or not. @param {string} path @param {Way} way */
+function isInCycle(path, way) {
+  const above = new Set(othersAbove(path))
+  for (const each of above) for (const other of othersAbove(each)) above.add(other)
+  return way.some(each => above.has(each))
 }
 
-/** Runs the new version, and returns what tells the module that accepts it. @param {Boundary} boundary @param {string} [first] */
-async function load({ path, accepted, isCircular }, first) {
+/** Runs the new version, and returns the calls of what accepts it. @param {Update} update @param {string} [first] */
+async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, first) {
   const entry = /** @type {Entry} */ (entries.get(path))
-  const callbacks = entry.callbacks.filter(({ deps }) => deps.includes(accepted))
-  if (path !== accepted && callbacks.length === 0) return undefined
-  const url = new URL(entry.urls.get(accepted) || '', entry.url)
-  const { tick = 0 } = graph.get(accepted) || {}
-  const old = entries.get(accepted)
-  const isThere = old && old.tick === tick
+  const callbacks = entry.callbacks.filter(({ deps }) => deps.includes(acceptedPath))
+  if (path !== acceptedPath && callbacks.length === 0) return []
+  const url = new URL(`?t=${timestamp}`, entry.url)
+  url.pathname = acceptedPath.replace(/%/g, '%25')
+  const old = entries.get(acceptedPath)
+  const isThere = old && old.tick === timestamp
   // Of edits that came while an update was waited for, the first to be shown loads the last version. One that is passed
   // on is handed over, though another module may have imported it already.
-  if (isThere && first === undefined) return undefined
-  url.search = `t=${tick}`
+  if (isThere && first === undefined) return []
   /** @type {unknown} */
   let next
   try {
-    if (old && old.dispose && !isThere) await old.dispose(old.data)
+    if (!isThere) await old?.dispose?.(old.context.data)
     next = await import(url.href)
   } catch (error) {
     // The order in which a cycle runs first cannot be had again.
-    if (isCircular) page.reload()
-    else report(accepted, error)
+    if (isWithinCircularImport) page.reload()
+    else report(acceptedPath, error)
   }
-  return () => {
-    for (const { deps, run } of callbacks) {
-      try {
-        run(deps.map(dep => (dep === accepted ? next : undefined)))
-      } catch (error) {
-        report(path, error)
-      }
+  return callbacks.map(({ deps, run }) => () => {
+    try {
+      run(deps.map(dep => (dep === acceptedPath ? next : undefined)))
+    } catch (error) {
+      report(path, error)
     }
-  }
+  })
 }
 
 /** Tells modules that nothing imports any more. @param {string[]} paths */
 async function prune(paths) {
   await notify('beforePrune', { type: 'prune', paths })
   const gone = paths.flatMap(path => entries.get(path) || [])
-  await Promise.all(gone.map(({ dispose, data }) => dispose && dispose(data)))
-  await Promise.all(gone.map(each => each.prune && each.prune(each.data)))
-  for (const each of gone) each.data = {}
+  await Promise.all(gone.map(({ dispose, context }) => dispose?.(context.data)))
+  await Promise.all(gone.map(({ prune, context }) => prune?.(context.data)))
+  for (const { context } of gone) Object.assign(context, { data: {} })
 }
 
 const hot = Object.assign(contextOf, {

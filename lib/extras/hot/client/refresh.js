@@ -17,16 +17,13 @@ function refresh({ register, sign, isComponent, renderAgain }) {
 
   /** What a module exports by name, `Menu.Item` for what is in an object of components. @param {Exports} exports */
   function partsOf(exports) {
-    /** @type {Exports} */
-    const parts = {}
-    for (const [name, value] of Object.entries(exports)) {
+    const parts = Object.entries(exports).flatMap(([name, value]) => {
       const isPlain = Object.getPrototypeOf(Object(value)) === Object.prototype
       const inside = isPlain ? Object.entries(/** @type {Exports} */ (value)) : []
       const isGroup = inside.length > 0 && inside.every(([, each]) => isComponent(each))
-      if (isGroup) for (const [key, each] of inside) parts[`${name}.${key}`] = each
-      else parts[name] = value
-    }
-    return parts
+      return isGroup ? inside.map(([key, each]) => [`${name}.${key}`, each]) : [[name, value]]
+    })
+    return /** @type {Exports} */ (Object.fromEntries(parts))
   }
 
   /** Says why importers need the new module, too. @param {Exports} old @param {Exports} now */
