@@ -192,7 +192,7 @@ import.meta.hot?.accept('./self', () => undefined)`
 })
 
 inEach(
-  'what invalidates itself runs again in importers of it alone, and above',
+  'what invalidates itself is passed on through an importer that accepts only it',
   async (t, launch) => {
     const picky = (value: number) => `export const value = ${value}\n${told(`'self ${value}'`)}
 import.meta.hot?.accept(() => import.meta.hot.invalidate())`
@@ -206,6 +206,20 @@ import.meta.hot?.accept('./self', () => undefined)`
     t.true(await isSame(page))
   }
 )
+
+inEach('the correction of an import reloads a page whose importer never ran', async (t, launch) => {
+  const app = `import('./between').catch(error => { ${told('error.message')} })
+import.meta.hot?.accept()`
+  const between = `import './self'\n${told("'between'")}
+import.meta.hot?.accept('./self', () => undefined)`
+  const thrown = "throw new Error('thrown')"
+  const files = { 'js/app.js': app, 'js/between.js': between, 'js/self.js': thrown }
+  const { site, page } = await open(t, launch, files)
+  await shows(page, LOG, 'thrown')
+  site.write('js/self.js', 'export const value = 2')
+  await shows(page, LOG, 'between')
+  t.false(await isSame(page))
+})
 
 inEach('what is imported no more is pruned, and runs if it is again', async (t, launch) => {
   const app = (imported = '') => `${imported}\nimport.meta.hot?.accept()\n${told("'app'")}`

@@ -138,12 +138,13 @@ export class HotModules implements Following {
     this.tick = Math.max(this.tick + 1, Date.now())
   }
 
-  /** An importer that accepts the module keeps its URL; not above one that accepts itself, whose new version it must get when it runs again. */
-  #renew(module: Module): void {
+  /** An importer that accepts the module keeps its URL, but not that of the first to accept itself, which may invalidate itself. */
+  #renew(module: Module, isBeyond = false): void {
     if (module.tick === this.tick) return
     module.tick = this.tick
     for (const importer of module.importers)
-      if (!importer.accepted.has(module) || module.acceptsItself) this.#renew(importer)
+      if (!importer.accepted.has(module) || (module.acceptsItself && !isBeyond))
+        this.#renew(importer, isBeyond || module.acceptsItself)
   }
 
   #read(module: Module, { body = Buffer.of(), etag }: Variant, { find, metasIn }: Lexer): void {

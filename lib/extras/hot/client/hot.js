@@ -169,7 +169,9 @@ function isDeadEnd(way, seen, found) {
   const isLost = (/** @type {Way} */ way) => {
     const [path] = way
     const isTaken = isOwn || graph.get(path)?.accepted.includes(acceptedPath)
-    if (!isTaken || !entries.has(path)) return isDeadEnd(way, seen, found)
+    if (!isTaken) return isDeadEnd(way, seen, found)
+    // An error kept it from running, and it keeps the URL at which a browser remembers that.
+    if (!entries.has(path)) return true
     const isWithinCircularImport = isInCycle(path, way)
     found.push({ type: 'js-update', path, acceptedPath, timestamp, isWithinCircularImport })
     return false
@@ -193,8 +195,7 @@ async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, f
   url.pathname = acceptedPath.replace(/%/g, '%25')
   const old = entries.get(acceptedPath)
   const isThere = old && old.tick === timestamp
-  // Of edits that came while an update was waited for, the first to be shown loads the last version. One that is passed
-  // on is handed over, though another module may have imported it already.
+  // The first of several edits that waited has loaded the last version. One that is passed on is still to be handed over.
   if (isThere && first === undefined) return []
   /** @type {unknown} */
   let next

@@ -48,7 +48,7 @@ function connect() {
   // An edit may come before the page connects. The server compares ages by the clock that stamps files.
   const age = versions.size === 0 ? `&age=${Math.round(Date.now() - performance.timeOrigin)}` : ''
   const { tick } = hotOf() || {}
-  const since = tick && !age ? `&tick=${tick}` : ''
+  const since = age || tick === undefined ? '' : `&tick=${tick}`
   const source = new EventSource(`${base.href}live?use=${listUsed()}${age}${since}`)
   events = source
   source.onmessage = ({ data }) => receive(JSON.parse(data))
