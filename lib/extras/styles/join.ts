@@ -37,7 +37,7 @@ export function makeBundler(
       }
       const named = await inParallel(apps, 1, app => pathsOf(mentions, app, sources))
       const joined = [...plan.values()].flatMap(paths => [...paths])
-      // What is loaded by more than the stylesheets into which it is joined stays.
+      // A stylesheet stays that is loaded by more than those into which it is joined.
       const loaded = new Set(named.flat())
       for (const { path, links = [] } of nodes.values())
         for (const to of links) if (to !== undefined && !plan.get(path)?.has(to)) loaded.add(to)
