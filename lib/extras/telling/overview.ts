@@ -28,7 +28,7 @@ export async function printOverview(
 }
 
 export function overview(settings: Project, env: string, states?: ReadonlyMap<string, string>) {
-  const { root, apps, mounts, serve, servesPublic, live, base, prefix } = settings
+  const { root, apps, mounts, serve, servesPublic, live, base, prefix, extras } = settings
   const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
   const shown = (path: string) => printable(pathFrom(root, path) || '.')
   const ofApps = apps.map(app => {
@@ -48,14 +48,19 @@ export function overview(settings: Project, env: string, states?: ReadonlyMap<st
   const paths = places.map(({ path }) => `${printable(path)}/…`)
   const width = Math.max(...paths.map(path => path.length))
   const publicDir = shown(settings.publicDir)
-  const rest = servesPublic ? `everything in ${publicDir}` : 'nothing else'
+  const others = places.length > 0 ? 'nothing else' : 'no files by itself'
+  const rest = servesPublic ? `everything in ${publicDir}` : others
   const task = servesPublic ? `serve ${publicDir}` : 'do so'
+  const isInspected = live && extras.some(({ name }) => name === 'inspector')
+  const hasFiles = places.length > 0 || servesPublic
   return [
     `koa-fresh-assets: ${env}, in ${printable(root)}`,
     ...places.map(({ from }, at) => `  ${paths[at]?.padEnd(width)}  ${from}`),
     serve
       ? `  This process serves ${places.length > 0 ? 'them, and ' : ''}${rest}.`
       : `  This process does not serve them (serve is off): a front web server must ${task}.`,
-    ...(live ? [`  To inspect them, open ${base}${encodePath(prefix)}/-/ ${where}.`] : [])
+    ...(isInspected && hasFiles
+      ? [`  To inspect them, open ${base}${encodePath(prefix)}/-/ ${where}.`]
+      : [])
   ].join('\n')
 }
