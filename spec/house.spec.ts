@@ -10,7 +10,7 @@ import * as assets from '../lib/koa-assets.ts'
 import * as httpCache from '../lib/koa-http-cache.ts'
 import { words } from './support/texts.ts'
 
-/** Bounds in lines as `wc -l` counts them: a change that needs more says in the same commit which lines go. */
+/** Bounds in lines as `wc -l` counts them. A commit that raises one says what the lines are for, or which others went. */
 type Budgets = Readonly<Record<string, number>>
 
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
