@@ -137,6 +137,21 @@ test('an asset of the app beside the moved directories is kept for a year, and t
   t.is((await ask('/robots.txt')).headers['cache-control'], 'public, max-age=86400')
 })
 
+test('a moved stylesheet loses its folder in production, and a tree of sources keeps it as the page says', async t => {
+  const production = { env: 'production', serve: true }
+  const moved = makeProject(t, { 'assets/css/site.css': TEXT })
+  await precompile({ root: moved })
+  const one = await site(t, koaAssets({ ...production, root: moved }))
+  t.is((await one('/assets/css/site.css')).status, 404)
+  t.is((await one('/assets/site.css')).status, 200)
+  const [, written = ''] = /paths by `(apps: [^`]+)`/.exec(page.text) ?? []
+  const kept = evaluate(`return { ${written} }`, {}) as KoaAssetsOptions
+  const root = makeProject(t, { 'frontend/css/site.css': TEXT })
+  const { assets } = await precompile({ ...kept, root })
+  const other = await site(t, koaAssets({ ...kept, ...production, root }))
+  t.deepEqual([assets, (await other('/assets/css/site.css')).status], [1, 200])
+})
+
 test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {
   // Those of esbuild, Vite and webpack, and a copied file.
   const built = ['app-1a2b3c4d.js', 'assets/index-BcXr2f3k.js', 'main.3f9a1c2b4d5e6f7a8b9c.js']
@@ -200,6 +215,10 @@ test('the first table says what koa-static and koaAssets do', async t => {
   const ours = await site(t, koaAssets({ ...options, mounts }))
   const theirs = await site(t, serve(join(root, 'public')))
   await compareTable(t, theirs, ours, [
+    ['/assets/%', '400 failed to decode | 400 Bad Request'],
+    ['/assets/% cache-control', 'undefined | no-store'],
+    ['/x.css%00', '400 Malicious Path | 400 Bad Request'],
+    ['/x.css%00 cache-control', 'undefined | no-store'],
     ['/docs location', 'undefined | /docs/'],
     ['/docs cache-control', 'max-age=0 | no-cache'],
     ['/app.css content-encoding', 'br | br', BR],
@@ -398,6 +417,21 @@ test('the example for koa-send sends a report to those who may have it', async t
   t.is((await ours('/reports/may%205', { headers: { ...headers, range: 'bytes=-2' } })).text, 'rt')
 })
 
+test('a route with a wildcard that may match nothing sends a file or a 404', async t => {
+  const root = makeProject(t, { 'data/a b.txt': 'blank' })
+  const [, options = ''] = /`(koaAssets\([^`]+\))`:/.exec(page.text) ?? []
+  const [, path = ''] = /match nothing: `([^`]+)`/.exec(page.text) ?? []
+  const ours = await siteOf(
+    t,
+    root,
+    `app.use(${options})
+    router.get('/files{/*path}', ctx => ctx.sendFile(${path}, { root: 'data' }))`
+  )
+  t.is((await ours('/files/a%20b.txt')).text, 'blank')
+  for (const missing of ['/files', '/files/', '/files/none'])
+    t.is((await ours(missing)).status, 404, missing)
+})
+
 test('the example for routes responds 304 without rendering', async t => {
   let rendered = 0
   const ours = await siteOf(t, makeProject(t), routeExample, {
@@ -442,6 +476,22 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   const cached = await ours('/cached.css')
   const again = { headers: { 'if-none-match': cached.headers.etag } }
   t.is((await ours('/cached.css', again)).status, 304)
+})
+
+test('a filter of koa-compress that lists the type of scripts of Koa 2 compresses none', async t => {
+  const root = makeProject(t, { 'public/app.js': TEXT })
+  for (const [type, coding] of [
+    ['application/javascript', undefined],
+    ['text/javascript', 'gzip']
+  ] as const) {
+    const ours = await site(
+      t,
+      compress({ br: false, threshold: 0, filter: (each: string) => each === type }),
+      koaAssets({ root, env: 'production', serve: true, apps: false })
+    )
+    const { headers } = await ours('/app.js', { headers: { 'accept-encoding': 'gzip' } })
+    t.is(headers['content-encoding'], coding, type)
+  }
 })
 
 const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
