@@ -1,5 +1,5 @@
 // docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
-import { symlinkSync } from 'node:fs'
+import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
