@@ -146,19 +146,27 @@ class Channel {
       this.#assets.get(path)?.inputs?.some(each => edited.has(each))
     // An edited script is told, and requested, before all else is looked at. Stylesheets are told with what imports them.
     const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
-    if (first.length > 0) {
-      await this.#tellOf(first, connections, watched)
+    const { sources } = publishingIn(this.#pipeline)
+    const { generation } = sources
+    await this.#lookAt(first)
+    // Packages may have been built again for it: it is told with them.
+    if (first.length > 0 && sources.generation === generation) {
+      await this.#tellOf(connections, watched)
       return this.#isAsked ? undefined : this.#lookSoon(LATER_MS)
     }
     this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
-    await this.#tellOf(used, connections, watched)
+    await this.#lookAt(used)
+    await this.#tellOf(connections, watched)
   }
 
-  async #tellOf(paths: readonly string[], connections: readonly Connection[], watched: Part) {
+  async #lookAt(paths: readonly string[]): Promise<void> {
+    await inParallel(paths, CONCURRENCY, async path =>
+      this.#assets.set(path, await stateOf(this.#pipeline, path))
+    )
+  }
+
+  async #tellOf(connections: readonly Connection[], watched: Part): Promise<void> {
     const assets = this.#assets
-    await inParallel(paths, CONCURRENCY, async path => {
-      assets.set(path, await stateOf(this.#pipeline, path))
-    })
     const told = connections.filter(({ isTold }) => isTold).flatMap(each => each.used)
     this.#following?.look(assets, new Set(told))
     const icons = await statesOfIcons(this.#pipeline)

@@ -130,11 +130,8 @@ export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) 
     seen = new Map(found.map(each => [each.path, each]))
     const texts = found.map(({ path, text }) => `${text} ${path}\n`).toSorted()
     const times = found.map(({ stamp }) => Number(stamp.mtimeNs / 1_000_000n))
-    return {
-      key: 'live.watch',
-      version: digestOf(texts.join('')),
-      changedAt: times.reduce((last, time) => Math.max(last, time), 0)
-    }
+    const changedAt = times.reduce((last, time) => Math.max(last, time), 0)
+    return { key: 'live.watch', version: digestOf(texts.join('')), changedAt }
   }
 }
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { join, posix } from 'node:path'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
-import { reasonOf } from '../../../runtime/errors.ts'
+import { ifAssetError, reasonOf } from '../../../runtime/errors.ts'
 import { errorCode, statOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
@@ -169,11 +169,25 @@ class AppPackages implements SourceList {
   }
 
   async drafted(file: string, project: Project, isMapped: boolean) {
+    if (project !== this.#project) return undefined
+    const known = this.#imports.get(file)
+    if (known && !(await hasSameInputs(known))) await this.#readAgain(file)
     const found = this.#imports.get(file)
-    if (!found || found.isMapped !== isMapped || project !== this.#project) return undefined
+    if (found?.isMapped !== isMapped) return undefined
     const { draft } = found
     found.draft = undefined
     return draft && (await hasSameInputs(draft)) ? draft : undefined
+  }
+
+  /** It may import another name of CommonJS now, which only another build has. */
+  async #readAgain(file: string): Promise<void> {
+    const scripts = this.#scripts.filter(each => each.file === file)
+    const found = await importedBy(scripts, this.#app, this.#project, this.#own, new Map())
+    for (const each of found) this.#imports.set(file, each)
+    const isBuilt = (each: Imported) => !this.#kept || hasNames(this.#kept, each)
+    // A failure is told where it belongs.
+    if (!found.flatMap(each => each.imports).every(isBuilt))
+      await this.verify().catch(ifAssetError(() => {}))
   }
 
   async named(specifier: string, importer: string) {
@@ -260,9 +274,11 @@ function isEnough(kept: builds.KeptBuild, { specifiers }: Needed) {
   return [...specifiers].every(([specifier, { names }]) => {
     if (kept.failed.has(specifier)) return true
     if (kept.withoutMain.includes(specifier)) return isOptional(specifier, specifiers)
-    const known = kept.commonJs.get(specifier)
-    return (
-      kept.imports.names.has(specifier) && (!known || names.every(each => known.includes(each)))
-    )
+    return kept.imports.names.has(specifier) && hasNames(kept, { specifier, names })
   })
 }
+
+const hasNames = (
+  { commonJs }: builds.KeptBuild,
+  { specifier, names }: Pick<Imported, 'specifier' | 'names'>
+) => names.every(each => commonJs.get(specifier)?.includes(each) ?? true)
