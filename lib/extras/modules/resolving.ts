@@ -212,7 +212,7 @@ async function fileOf(
   if (isSheet(found.id)) {
     const path = pathFrom(directory, found.id)
     throw unusable(
-      `${importer} imports '${specifier}', a stylesheet: write packages: { '${name}': ['${path}'] }, and stylesheet('npm/${name}/${path}') in the page`
+      `${importer} imports '${specifier}', a stylesheet: write @import '${specifier}' in a stylesheet of the app, or packages: { '${name}': ['${path}'] }, and stylesheet('npm/${name}/${path}') in the page`
     )
   }
   await packages.requireReach(`./${specifier}`, join(directory, 'package.json'), found.id)

@@ -293,7 +293,7 @@ test('a dependency is in the next page once it is imported, and one that is not 
   t.is((await page.ask('/')).status, 200)
   t.is((await page.ask('/assets/part.js')).status, 500)
   const told = 'names the package gone, which is not installed: run npm install gone'
-  t.is(page.errors.at(-1)?.message, `apps/web/assets/javascripts/part.js ${told}`)
+  t.is(page.errors.at(-1)?.message, `apps/web/assets/javascripts/part.js:1:8 ${told}`)
   writeFiles(page.root, modulePkg('gone', 'export {}'))
   t.deepEqual(await page.imports(), { gone: '/assets/npm/gone.js' })
 })
@@ -310,17 +310,20 @@ test('what is built for a page is not newer than the page, which would reload fo
 })
 
 test('a dependency that cannot be built is an error of the modules that import it, and of nothing else', async t => {
-  const names = dependencies('tip', 'later', 'node-only', 'gone')
-  const page = await makePage(t, { ...AUTOMATIC, '/package.json': names }, {})
+  const names = dependencies('tip', 'later', 'node-only', 'gone', 'sheets')
+  const sheets = pkg('sheets', { exports: { './nav': './css/nav.css' } }, { 'css/nav.css': '' })
+  const page = await makePage(t, { ...AUTOMATIC, ...sheets, '/package.json': names }, {})
   const failing = {
     'node-only':
-      /^apps\/web\/assets\/own\.test\.js imports 'node-only', which cannot be built: node_modules\/node-only\/index\.js imports 'node:fs'/,
-    gone: /^apps\/web\/assets\/own\.test\.js names the package gone, which is not installed/,
+      /^apps\/web\/assets\/own\.test\.js:2:8 imports 'node-only', which cannot be built: node_modules\/node-only\/index\.js imports 'node:fs'/,
+    gone: /^apps\/web\/assets\/own\.test\.js:2:8 names the package gone, which is not installed/,
     'tip/mor':
-      /^tip 1\.0\.0 has no export '\.\/mor' .*, though apps\/web\/assets\/own\.test\.js names it/
+      /^tip 1\.0\.0 has no export '\.\/mor' .*, though apps\/web\/assets\/own\.test\.js:2:8 names it/,
+    'sheets/nav':
+      /^apps\/web\/assets\/own\.test\.js:2:8 imports 'sheets\/nav', a stylesheet: write @import 'sheets\/nav' in a stylesheet of the app, or packages: \{ 'sheets': \['css\/nav\.css'\] \}/
   }
   for (const [name, message] of Object.entries(failing)) {
-    page.write('own.test.js', `import '${name}'; import 'later'`)
+    page.write('own.test.js', `\nimport '${name}'; import 'later'`)
     t.is((await page.ask('/')).status, 200)
     t.is((await page.ask('/assets/own.test.js')).status, 500)
     t.regex(page.errors.at(-1)?.message ?? '', message)

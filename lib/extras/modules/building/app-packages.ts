@@ -5,6 +5,7 @@ import { oneAtATime } from '../../../runtime/concurrency.ts'
 import { ifAssetError, reasonOf } from '../../../runtime/errors.ts'
 import { errorCode, statOf } from '../../../runtime/files/disk.ts'
 import { digestOf } from '../../../runtime/files/digest.ts'
+import { readSnapshot } from '../../../runtime/files/open-file.ts'
 import { pathFrom } from '../../../runtime/files/paths.ts'
 import type {
   MakeSourceList,
@@ -16,6 +17,7 @@ import type {
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { isAbsoluteUrl } from '../../../runtime/settings/table.ts'
 import { candidatesFor } from '../../../publishing/compilers/leads.ts'
+import { positionsOf } from '../../../publishing/references/references.ts'
 import {
   hasSameInputs,
   observeAll,
@@ -204,8 +206,19 @@ class AppPackages implements SourceList {
     }
     await this.verify()
     const failure = isAsked ? this.#listed?.failed?.get(specifier) : undefined
-    if (failure !== undefined) throw unusable(failure)
+    if (failure !== undefined) throw unusable(await this.#withPlace(failure, specifier, importer))
     return known()
+  }
+
+  /** It is looked for now: a build is kept while the lines of a script move. */
+  async #withPlace(failure: string, specifier: string, importer: string): Promise<string> {
+    const { file = '' } = this.#scripts.find(({ name }) => name === importer) ?? {}
+    const text = String((await readSnapshot(file))?.bytes ?? '')
+    const at = Math.max(...['"', "'"].map(quote => text.indexOf(quote + specifier + quote)))
+    const [place] = positionsOf(text, at < 0 ? [] : [at])
+    if (!place) return failure
+    const path = pathFrom(this.#project.root, file)
+    return failure.replace(path, () => `${path}:${place.line + 1}:${place.column + 1}`)
   }
 }
 
