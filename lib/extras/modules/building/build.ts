@@ -33,6 +33,8 @@ export interface Built {
   readonly failed: ReadonlyMap<string, string>
 }
 
+/** Rolldown numbers these functions by all modules of a build. */
+const NUMBERED = /\binit_\w+_cjs_\d+\b/g
 /** The chunks that several modules share are in this folder. */
 export const SHARED = `${FOLDER}-/`
 
@@ -147,6 +149,15 @@ function facades({ specifiers }: Needed, { entries, commonJs }: Resolved): Plugi
         const hasDefault = exports.includes('default') || DATA.test(file)
         const main = hasDefault ? `export { default } from ${from}\n` : ''
         return { code: `${main}export * from ${from}`, moduleType: 'js' }
+      }
+    },
+    // Numbered by themselves, chunks keep their hash where others are added: an open page goes on with them.
+    renderChunk: {
+      filter: { code: '_cjs_' },
+      handler(code) {
+        const names = [...new Set(code.match(NUMBERED))]
+        const renamed = (name: string) => name.replace(/\d+$/, String(names.indexOf(name)))
+        return { code: code.replace(NUMBERED, renamed), map: null }
       }
     }
   }

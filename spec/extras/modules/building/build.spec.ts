@@ -117,6 +117,27 @@ test('CommonJS has the names that it exports, those that the app imports, and it
   t.is((await built.load('compiled'))['default'], 'five')
 })
 
+test('a chunk of CommonJS keeps its name and its text where another package is built as well', async t => {
+  const commonJs = (name: string, code: string) => pkg(name, {}, { 'index.js': code })
+  const files = {
+    ...commonJs('core', 'exports.core = 1'),
+    ...commonJs('core-dom', "exports.dom = require('core')"),
+    ...commonJs('added', "exports.added = 'added'")
+  }
+  const project = makeProject(t, placed(files))
+  const loaded = await loadRolldown('', project)
+  const textsOf = async (...names: readonly string[]) => {
+    const { built } = await buildPackages(loaded, wantedOf(project, names))
+    const all = [...(built?.texts ?? [])].filter(([name]) => name.endsWith('.js'))
+    return Object.fromEntries(all)
+  }
+  const before = await textsOf('core', 'core-dom')
+  t.true(Object.keys(before).some(name => name.startsWith('npm/-/core-')))
+  const { 'npm/added.js': added, ...rest } = await textsOf('added', 'core', 'core-dom')
+  t.regex(added ?? '', /\badded\b/)
+  t.deepEqual(rest, before)
+})
+
 test('what a module refers to by its own URL is published, a worker with what it imports', async t => {
   t.regex(String((await built.load('urls'))['url']), /\/npm\/urls\/data\/a\.wasm\?v=1$/)
   t.true(built.kept?.files.some(({ name }) => name === 'npm/urls/data/a.wasm'))
