@@ -127,6 +127,34 @@ async function hasKept(t: ExecutionContext, page: DrivenPage): Promise<void> {
   t.true(await page.evaluate('globalThis.isSamePage'), 'no reload')
 }
 
+test('a component that imports more of packages keeps its state', async t => {
+  const { React } = LIBRARIES
+  const item = `import { chunk } from 'lodash'
+export const price = 1
+export function Item() { return <b>{chunk([1, 1], 1).length}</b> }
+`
+  const library = {
+    keeper: 'react-refresh',
+    packages: [...(React?.packages ?? []), 'lodash', 'dayjs'],
+    files: { ...React?.files, 'item.tsx': item }
+  }
+  const { page, edit, pages } = await open(t, library, launchChromium)
+  await use(page)
+  await shows(page, text('b'), '2')
+  edit('item.tsx', '{ chunk }', '{ chunk, uniq }')
+  edit('item.tsx', 'chunk([1, 1], 1)', 'uniq([1, 1])')
+  await shows(page, text('b'), '1')
+  await hasKept(t, page)
+  edit('item.tsx', 'import {', "import add from 'dayjs/plugin/duration'\nimport {")
+  edit('item.tsx', 'uniq([1, 1]).length', 'typeof add + uniq([1]).length')
+  await shows(page, text('b'), 'function1')
+  // The server has told of everything that was built once it tells of the next edit.
+  edit('shop.tsx', '<h1>Shop', '<h1>Market')
+  await shows(page, text('h1'), 'Market')
+  await hasKept(t, page)
+  t.deepEqual([page.complaints, pages()], [[], 1])
+})
+
 for (const [name, library] of Object.entries(LIBRARIES)) {
   inEach(`an edited component of ${name} keeps its state`, async (t, launch) => {
     const { page, edit } = await open(t, library, launch)

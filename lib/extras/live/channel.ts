@@ -146,23 +146,18 @@ class Channel {
       this.#assets.get(path)?.inputs?.some(each => edited.has(each))
     // An edited script is told, and requested, before all else is looked at. Stylesheets are told with what imports them.
     const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
+    const isFirst = first.length > 0
+    if (!isFirst) this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
     const { sources } = publishingIn(this.#pipeline)
     const { generation } = sources
-    await this.#lookAt(first)
-    // Packages may have been built again for it: it is told with them.
-    if (first.length > 0 && sources.generation === generation) {
-      await this.#tellOf(connections, watched)
-      return this.#isAsked ? undefined : this.#lookSoon(LATER_MS)
-    }
-    this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
-    await this.#lookAt(used)
-    await this.#tellOf(connections, watched)
-  }
-
-  async #lookAt(paths: readonly string[]): Promise<void> {
-    await inParallel(paths, CONCURRENCY, async path =>
+    await inParallel(isFirst ? first : used, CONCURRENCY, async path =>
       this.#assets.set(path, await stateOf(this.#pipeline, path))
     )
+    // Packages that are built again for an edited script are told with it.
+    if (sources.generation !== generation) return this.#lookSoon()
+    await this.#tellOf(connections, watched)
+    if (isFirst && !this.#isAsked) this.#lookSoon(LATER_MS)
+    return undefined
   }
 
   async #tellOf(connections: readonly Connection[], watched: Part): Promise<void> {
