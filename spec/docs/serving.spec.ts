@@ -1,5 +1,7 @@
 // The pages about serving and caching; docs/http-caching.md first.
 import { test } from '../support/test.ts'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import ejs from 'ejs'
 import Koa, { type Middleware } from 'koa'
 import { builtInCompilers } from '../../lib/publishing/compilers/built-in.ts'
@@ -22,10 +24,11 @@ import { FILE_EXTENSIONS } from '../../lib/runtime/serving/missing.ts'
 
 const httpCachingPage = readPage('docs/http-caching.md')
 const [server] = httpCachingPage.take('')
+const EDIT = 'An edit that overwrites nothing'
 const sections = [
   'A page',
   'A JSON API',
-  'An edit that overwrites nothing',
+  EDIT,
   'A new resource that replaces nothing',
   'A feed',
   'A file',
@@ -65,6 +68,31 @@ test('each example responds on the wire as the page shows', async t => {
   const again = { headers: { 'if-none-match': headers.etag } }
   t.is((await site.ask('/api/books', again)).status, 304)
   t.is((await site.ask('/books/7', { method: 'PUT', body: '{}' })).status, 428)
+})
+
+test('of two edits of one book whose bodies arrive together, the second is a 412', async t => {
+  const site = makeExample(t, {
+    'books.js': BOOKS,
+    'public/robots.txt': '',
+    'server.js': [server, ...sections.filter(({ section }) => section === EDIT)]
+      .flatMap(block => (block?.language === 'js' ? block.text : []))
+      .join('\n')
+  })
+  await site.run('NODE_ENV=development node server.js')
+  const port = Number(/^port (\d+)$/m.exec(site.said())?.[1])
+  const headers = { 'if-match': '"7-1"', expect: '100-continue' }
+  const edits = [1, 2].map(() => request({ port, path: '/books/7', method: 'PUT', headers }))
+  for (const edit of edits) {
+    edit.flushHeaders()
+    await once(edit, 'continue')
+  }
+  // Once a later request has its response, both routes have gone as far as they can without a body.
+  await site.ask('/books/7')
+  const answers = edits.map(async edit => {
+    const [answer] = (await once(edit.end('{}'), 'response')) as [IncomingMessage]
+    return answer.resume().statusCode
+  })
+  t.deepEqual((await Promise.all(answers)).toSorted(), [204, 412])
 })
 
 soakTest('the default of the page is private once a cookie was read', async t => {
