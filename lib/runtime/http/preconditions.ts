@@ -45,8 +45,11 @@ export function evaluatePreconditions(
 
   // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
   if (match !== undefined) {
-    if (!etagMatches(match, validators, 'strong'))
-      return evaluation(412, 'If-Match does not name the ETag')
+    if (!etagMatches(match, validators, 'strong')) {
+      // Section 13.1.1: the comparison is strong, and servers such as nginx make an ETag weak where they compress.
+      const isWeak = match.includes('W/"')
+      return evaluation(412, isWeak ? WEAK : 'If-Match does not name the ETag')
+    }
   } else if (unmodifiedSince !== undefined && isModifiedSince(unmodifiedSince, validators)) {
     return evaluation(412, 'modified since If-Unmodified-Since')
   }
@@ -69,6 +72,7 @@ export function evaluatePreconditions(
 
 const evaluation = (status: 304 | 412 | undefined, reason: string) => ({ status, reason })
 
+const WEAK = 'If-Match names a weak ETag, which matches nothing'
 const UNCONDITIONAL = evaluation(undefined, 'the request has no condition')
 
 // Section 13.1.4: an invalid date is ignored, and so is any date without a modification date to compare it with.
