@@ -84,6 +84,8 @@ function reportShared(
   }
   const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
   tellOf('cookie', withCookies, cookieProblem(ctx, state, use))
+  const open = shared.find(([, value]) => IS_FOR_ALL.test(value))
+  tellOf('credentials', open, credentialsProblem(ctx, settings))
   // A file has the same bytes for everybody: it contains no nonce, and no language was chosen.
   if (res.hasHeader('Accept-Ranges')) return
   tellOf('nonce', shared[0], nonceProblem(ctx))
@@ -94,9 +96,11 @@ function reportShared(
 function isShared(name: string, value: string): boolean {
   if (!isCacheControl(name)) return false
   return name === 'cache-control'
-    ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
+    ? IS_FOR_ALL.test(value)
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
 }
+
+const IS_FOR_ALL = /(?:^|[ ,])(?:public|s-maxage=)/i
 
 // `private` and `no-cache` may be limited to this field (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
 const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
@@ -110,6 +114,17 @@ function cookieProblem({ res }: Context, state: RequestState, earlier?: string) 
   )
 }
 
+// RFC 9111 section 3.5: by `public` a cache may answer others with what was made for a request with Authorization.
+function credentialsProblem({ req, res }: Context, { defaults }: HttpCacheSettings) {
+  const names = defaults?.credentials ?? ['Authorization']
+  const sent = names.find(name => req.headers[name.toLowerCase()] !== undefined)
+  if (sent === undefined || varies(res, sent)) return undefined
+  return (
+    `was asked for with ${sent}, but a shared cache may send the response to other visitors: use 'private', or ` +
+    'leave it if it is the same for all of them'
+  )
+}
+
 function nonceProblem({ res }: Context): string | undefined {
   const [name] = policiesWithNonce(res)
   if (name === undefined) return undefined
@@ -120,16 +135,13 @@ function nonceProblem({ res }: Context): string | undefined {
 }
 
 function varyProblem({ request, res }: Context): string | undefined {
-  const vary = String(res.getHeader('Vary'))
-    .toLowerCase()
-    .split(/\s*,\s*/)
   const negotiated = negotiatedFields(request)
   // All four are named where a call was missed, and any of them may be meant.
-  if (vary.includes('*') || negotiated.length === 4) return undefined
+  if (negotiated.length === 4) return undefined
   // Koa itself negotiates the text of a redirect.
   const isRedirect = res.hasHeader('Location')
   const missing = negotiated.filter(
-    field => !vary.includes(field.toLowerCase()) && !(isRedirect && field === 'Accept')
+    field => !varies(res, field) && !(isRedirect && field === 'Accept')
   )
   if (missing.length === 0) return undefined
   const names = missing.map(field => `'${field}'`).join(', ')
@@ -138,4 +150,11 @@ function varyProblem({ request, res }: Context): string | undefined {
     `depends on ${missing.join(', ')} by ctx.accepts…(), but a shared cache may send the response to visitors ` +
     `who ask for another one: add ctx.vary(${argument})`
   )
+}
+
+function varies(res: Context['res'], field: string): boolean {
+  const vary = String(res.getHeader('Vary'))
+    .toLowerCase()
+    .split(/\s*,\s*/)
+  return vary.includes('*') || vary.includes(field.toLowerCase())
 }

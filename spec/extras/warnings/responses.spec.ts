@@ -219,6 +219,37 @@ test('a route’s own public beside a cookie is sent as written, and reported on
   await reports(t, site, '/sets/fields', [CACHE, 'public, private="Set-Cookie"'])
 })
 
+test('a public response to a request with credentials is sent as written, and reported once', async t => {
+  const shared: Route = ctx => ctx.cacheControl('public', MINUTE)
+  const routes: Readonly<Record<string, Route>> = {
+    '/asked/:id': shared,
+    '/asked-edge': ctx => ctx.cacheControl({ target: 'CDN', ...MINUTE }),
+    '/asked-private': ctx => ctx.cacheControl('private', MINUTE),
+    '/asked-varied': ctx => [ctx.vary('Accept, authorization, x-api-key'), shared(ctx)],
+    '/asked-default': () => undefined
+  }
+  const options = { cacheControl: 'public, max-age=60', credentials: ['X-API-Key'] }
+  const site = await siteOf(t, [routed(routes)], options)
+  const plain = await siteOf(t, [routed({ '/plainly/asked': shared })])
+  const ask = async (path: string, name = 'authorization', at = site) =>
+    (await at.get({ [name]: 'Basic YTpi' }, path)).headers[CACHE]
+  await site.get({}, '/asked/nobody')
+  t.deepEqual(warningsAbout('/asked'), [])
+  t.is(await ask('/asked/1'), 'public, max-age=60')
+  await ask('/asked/2', 'x-api-key')
+  for (const kind of ['edge', 'private', 'varied', 'default']) await ask(`/asked-${kind}`)
+  const [said, ...more] = warningsAbout('/asked')
+  t.regex(said ?? '', /GET \/asked\/1 .*: public, .* with Authorization, .*other visitors: use 'pr/)
+  t.deepEqual(more, [])
+  await ask('/plainly/asked', 'x-api-key', plain)
+  t.deepEqual(warningsAbout('/plainly'), [])
+  await ask('/plainly/asked', 'authorization', plain)
+  t.is(warningsAbout('/plainly').length, 1)
+  const keyed = await siteOf(t, [routed({ '/keyed': shared })], options)
+  await ask('/keyed', 'x-api-key', keyed)
+  t.regex(warningsAbout('/keyed')[0] ?? '', /with X-API-Key, but/)
+})
+
 test('a route’s own public beside a nonce is sent as written, with one warning', async t => {
   const routes = routed({
     '/nonce/own': ctx => ctx.cacheControl('public', 'no-cache'),
