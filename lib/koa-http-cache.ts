@@ -20,6 +20,7 @@ import {
 import {
   forbidStoring,
   forbidStoringError,
+  forbidStoringWhenSent,
   mayHaveDefaults,
   replaceWritten,
   writeDefaults
@@ -117,9 +118,10 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 400 && state.decision === undefined) {
     replaceWritten(ctx, state)
-    // A request that no route took may still be answered with a file, and nobody stores a 412 or a 416 of one.
-    const isOfFile = isUntouched(ctx) || statusCode === 412 || statusCode === 416
-    if (state.mayHaveDefaults && !isOfFile) forbidStoring(ctx)
+    // Nobody stores a 412 or a 416 of a file.
+    const mayBeStored = state.mayHaveDefaults && statusCode !== 412 && statusCode !== 416
+    if (mayBeStored && isUntouched(ctx)) forbidStoringWhenSent(ctx)
+    else if (mayBeStored) forbidStoring(ctx)
   }
   // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
   const isOutermost = state.settings === undefined

@@ -2,7 +2,7 @@
 import { test, type ExecutionContext } from './support/test.ts'
 import Koa from 'koa'
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
-import { open } from './support/cached-site.ts'
+import { KOAS, open } from './support/cached-site.ts'
 
 type Route = (ctx: Koa.Context) => unknown
 
@@ -246,6 +246,39 @@ test('a failure is stored by no cache and invalidates nothing, wherever it is re
       }
     }
   }
+})
+
+test('behind a default a 404 that no route wrote is stored by no cache, unless a file takes its place', async t => {
+  // As koa-static does with `defer`, whose files have a lifetime if nobody wrote one.
+  const deferred: Koa.Middleware = async (ctx, next) => {
+    await next()
+    if (ctx.path === '/lifetime') ctx.set('Cache-Control', 'public, max-age=5')
+    if (ctx.body != null || ctx.path !== '/file') return
+    ctx.body = 'file'
+    if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', 'max-age=60')
+  }
+  const expected = {
+    '/none': [404, 'no-store'],
+    '/file': [200, 'max-age=60'],
+    '/lifetime': [404, 'public, max-age=5'],
+    '/page': [200, 'public']
+  }
+  for (const [name, KoaOf] of KOAS)
+    for (const depth of [1, 2]) {
+      const app = new KoaOf().use(deferred)
+      for (let each = 0; each < depth; each++) app.use(koaHttpCache({ cacheControl: 'public' }))
+      const site = await open(
+        t,
+        app.use(ctx => void (ctx.path === '/page' && (ctx.body = 'page')))
+      )
+      for (const method of ['GET', 'HEAD'])
+        for (const [path, answer] of Object.entries(expected)) {
+          const { status, headers } = await site.ask(method, {}, path)
+          t.deepEqual([status, headers['cache-control']], answer, `${name} ${method} ${path}`)
+        }
+    }
+  const plain = await open(t, new Koa().use(koaHttpCache()))
+  t.is((await plain.get()).headers['cache-control'], undefined)
 })
 
 test('headers that are written for the failure itself, or by hand, are kept', async t => {

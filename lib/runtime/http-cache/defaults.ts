@@ -108,6 +108,16 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
   return true
 }
 
+/** A request that no route took may still be answered with a file, as koa-static does with `defer`, or with a page. */
+export function forbidStoringWhenSent(ctx: Context): void {
+  const { res } = ctx
+  const { statusCode, writeHead } = res
+  Reflect.set(res, 'writeHead', (...given: readonly unknown[]) => {
+    if (given[0] === statusCode) forbidStoring(ctx)
+    return Reflect.apply(writeHead, res, given) as unknown
+  })
+}
+
 /** Caches may keep a 404, 410 or 501 that says nothing about it (RFC 9110 section 15.1). */
 export function forbidStoring({ res }: Context): void {
   if (res.headersSent || res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return
