@@ -253,6 +253,18 @@ test('a route that returns after { halt: false } gets the 304 or 412', async t =
   t.deepEqual([seen, site.errors], [[false, 304, 304, 304, false, 412], []])
 })
 
+test('middleware in front gives a 412 a body of JSON', async t => {
+  const app = new Koa()
+  app.use(async (ctx, next) => {
+    await next()
+    if (ctx.status === 412) ctx.body = { error: 'edited meanwhile' }
+  })
+  app.use(koaHttpCache()).use(ctx => ctx.fresh('x'))
+  const { status, body, headers } = await (await open(t, app)).ask('PUT', EXPECTS_Y)
+  t.deepEqual([status, body], [412, '{"error":"edited meanwhile"}'])
+  t.is(headers['cache-control'], 'no-store')
+})
+
 test('a route that responds after { halt: false } sends its own response', async t => {
   const site = await openRoute(t, async ctx => {
     if (!(await ctx.fresh('x', DECIDES))) return

@@ -65,6 +65,10 @@ test('each example responds on the wire as the page shows', async t => {
   await site.follow(exchanges)
   t.true(exchanges.length > 10)
   const { headers } = await site.ask('/api/books')
+  const lifetime = 'public, max-age=60, stale-while-revalidate=600'
+  t.is(headers['cache-control'], lifetime)
+  const logout = await site.ask('/logout', { method: 'POST' })
+  t.deepEqual([logout.status, logout.headers['clear-site-data']], [302, '"cache"'])
   const again = { headers: { 'if-none-match': headers.etag } }
   t.is((await site.ask('/api/books', again)).status, 304)
   t.is((await site.ask('/books/7', { method: 'PUT', body: '{}' })).status, 428)

@@ -1,8 +1,12 @@
 // The pages that begin with a task or a symptom: their programs and commands are run.
+import assert from 'node:assert/strict'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import Koa, { type Context } from 'koa'
 import { test } from '../support/test.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { withDigest } from '../support/digest.ts'
-import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
+import { blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { soakTest } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 
@@ -163,6 +167,21 @@ const testingPage = readPage('docs/testing.md')
 const exampleTest = testingPage.take('')
 // Jest and Vitest are in spec/system/runners.spec.ts.
 const [runners] = testingPage.take('No runner reads `.env.test`')
+
+const [alone] = testingPage.take('A route alone')
+
+test('a route that is called without a server is halted by ctx.fresh', async t => {
+  let calls = 0
+  const showBook = async (ctx: Context) => {
+    calls++
+    await ctx.fresh('7-1')
+    t.fail('the route is halted')
+  }
+  const app = new Koa()
+  const names = { app, assert, IncomingMessage, koaHttpCache, ServerResponse, showBook }
+  await evaluate(`return (async () => {${alone?.text}})()`, names)
+  t.is(calls, 1)
+})
 
 soakTest('the test of the page passes with the environment that Node reads', async t => {
   const site = makeExample(t)
