@@ -96,7 +96,7 @@ test('of two edits of one book whose bodies arrive together, the second is a 412
     const [answer] = (await once(edit.end('{}'), 'response')) as [IncomingMessage]
     return answer.resume().statusCode
   })
-  t.deepEqual((await Promise.all(answers)).toSorted(), [204, 412])
+  t.deepEqual(new Set(await Promise.all(answers)), new Set([204, 412]))
 })
 
 soakTest('the default of the page is private once a cookie was read', async t => {

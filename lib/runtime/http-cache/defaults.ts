@@ -111,10 +111,11 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
 /** A request that no route took may still be answered with a file, as koa-static does with `defer`, or with a page. */
 export function forbidStoringWhenSent(ctx: Context): void {
   const { res } = ctx
-  const { statusCode, writeHead } = res
+  const { statusCode } = res
+  const writeHead = Reflect.get(res, 'writeHead') as (...given: readonly unknown[]) => unknown
   Reflect.set(res, 'writeHead', (...given: readonly unknown[]) => {
     if (given[0] === statusCode) forbidStoring(ctx)
-    return Reflect.apply(writeHead, res, given) as unknown
+    return Reflect.apply(writeHead, res, given)
   })
 }
 
