@@ -19,25 +19,25 @@ const RUNTIME: Budgets = {
   http: 590,
   files: 1180,
   'http-cache': 1370,
-  settings: 1432,
+  settings: 1430,
   urls: 560,
   serving: 1950,
   views: 850,
-  app: 1150
+  app: 1130
 }
 const PUBLISHING: Budgets = {
-  writing: 480,
+  writing: 470,
   compilers: 800,
-  references: 484,
+  references: 470,
   sources: 965,
   rendering: 938,
-  building: 1500,
+  building: 1460,
   'error-page': 108,
-  cli: 550
+  cli: 540
 }
 const EXTRA: Budgets = {
-  deltas: 640,
-  init: 420,
+  deltas: 630,
+  init: 410,
   inspector: 645,
   hot: 700,
   'kept-index': 140,
@@ -45,13 +45,13 @@ const EXTRA: Budgets = {
   media: 570,
   modules: 2450,
   names: 550,
-  releases: 1300,
+  releases: 1270,
   restarts: 180,
   routes: 357,
-  styles: 782,
+  styles: 760,
   telling: 840,
   uploads: 155,
-  vite: 1840,
+  vite: 1820,
   warnings: 300
 }
 /** The files of lib itself: the two middleware, both together, and the command. */
