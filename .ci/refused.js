@@ -93,8 +93,7 @@ const ROWS = {
     disk: 'ignore_case',
     specs: ['runtime/files/*', ...WATCHING.slice(0, 2), 'publishing/cli/commands'],
     without: {
-      'assets named like object properties': LOWERED,
-      'commands print names with escapes': LOWERED,
+      'print names with escapes': LOWERED,
       'names that differ only in case are two names': LOWERED,
       'is the one that a view writes composed': LOWERED,
       'whose names differ only in how accents are written': LOWERED,

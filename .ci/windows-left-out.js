@@ -57,6 +57,7 @@ export const LEFT_OUT = [
     why: 'it sends signals, sets a umask or ulimit, or runs as another user',
     titles: [
       'precompile stops cleanly on SIGINT, and leaves the old manifest',
+      'precompile that does not stop on SIGTERM ends on the next signal, whichever it is',
       'until everything is written, * leaves manifest, files and plain names as they were*',
       'a signal that comes while plain names are replaced*',
       'under umask 077 a web server can read*',
