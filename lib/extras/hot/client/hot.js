@@ -170,8 +170,8 @@ function isDeadEnd(way, seen, found) {
     const [path] = way
     const isTaken = isOwn || graph.get(path)?.accepted.includes(acceptedPath)
     if (!isTaken) return isDeadEnd(way, seen, found)
-    // An error kept it from running, and it keeps the URL at which a browser remembers that.
-    if (!entries.has(path)) return true
+    // An error kept it from running, and it keeps the URL at which a browser remembers that: another way may run it.
+    if (!entries.has(path)) return false
     const isWithinCircularImport = isInCycle(path, way)
     found.push({ type: 'js-update', path, acceptedPath, timestamp, isWithinCircularImport })
     return false
