@@ -237,7 +237,9 @@ const modulePieces = constantFrom(
   ...["import './a.js';", "import a, { b } from './a.js';", 'export * from "/b.mjs"', '\n', ' '],
   ...["import('./c.js?x')", 'import(`./c.js`)', 'import(name)', 'import.meta.url', 'x()', '`${'],
   ...["new URL('d.png', import.meta.url)", "new URL('d.png', ", '// ', '/*', '*/', '`', "'", '"'],
-  ...['/', '}', ')', '(', "with { type: 'json' }", 'é', '🎈', 'of /x/g', '\\']
+  ...['/', '}', ')', '(', 'é', '🎈', 'of /x/g', '\\'],
+  // No script has two clauses of attributes in a row.
+  `export * from "/b.mjs" with { type: 'json' }`
 )
 
 /** What stands around the references, with spaces for their attributes, which no script has. */
