@@ -115,16 +115,16 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
         '(koa-conditional-get, koa-static-cache) before koaHttpCache'
     )
   const { statusCode } = ctx.res
+  // A middleware between two koaHttpCache, such as a session, may still respond, set or read a cookie.
+  const isOutermost = state.settings === undefined
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 400 && state.decision === undefined) {
     replaceWritten(ctx, state)
     // Nobody stores a 412 or a 416 of a file.
     const mayBeStored = state.mayHaveDefaults && statusCode !== 412 && statusCode !== 416
-    if (mayBeStored && isUntouched(ctx)) forbidStoringWhenSent(ctx)
-    else if (mayBeStored) forbidStoring(ctx)
+    if (mayBeStored && !isUntouched(ctx)) forbidStoring(ctx)
+    else if (mayBeStored && isOutermost) forbidStoringWhenSent(ctx)
   }
-  // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
-  const isOutermost = state.settings === undefined
   if ((settings.defaults ?? state.defaults) && mayHaveDefaults(ctx)) {
     state.defaults ??= settings.defaults
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
