@@ -238,8 +238,8 @@ const modulePieces = constantFrom(
   ...["import('./c.js?x')", 'import(`./c.js`)', 'import(name)', 'import.meta.url', 'x()', '`${'],
   ...["new URL('d.png', import.meta.url)", "new URL('d.png', ", '// ', '/*', '*/', '`', "'", '"'],
   ...['/', '}', ')', '(', 'é', '🎈', 'of /x/g', '\\'],
-  // No script has two clauses of attributes in a row.
-  `export * from "/b.mjs" with { type: 'json' }`
+  // In a script a semicolon or a line break follows the attributes.
+  `export * from "/b.mjs" with { type: 'json' };`
 )
 
 /** What stands around the references, with spaces for their attributes, which no script has. */
