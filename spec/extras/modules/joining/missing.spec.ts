@@ -1,6 +1,9 @@
 // A machine without Rolldown, or with packages in archives.
 
 import { test } from '../../../support/test.ts'
+import { packagesOf } from '../../../../lib/extras/modules/building/app-packages.ts'
+import { adviceOn } from '../../../../lib/extras/modules/packages.ts'
+import { settleProject } from '../../../../lib/runtime/app/extras.ts'
 import { installWithout, startNode } from '../../../publishing/cli/run.ts'
 import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
@@ -50,3 +53,22 @@ test.serial("with Yarn's Plug'n'Play it is an error that says what to write", as
       message: /Plug'n'Play .*: write nodeLinker: node-modules into \.yarnrc\.yml/
     })
 })
+
+test.serial(
+  'a server that found no Rolldown when it started is to be restarted once it is there',
+  async t => {
+    const project = settleProject({ root: makeProject(t, placed(SHOP)), env: 'development' }, {})
+    const [app] = project.apps
+    if (!app) return t.fail()
+    const advice = () => adviceOn(app, 'tiny', project.root)
+    t.is(await advice(), 'run npm install tiny')
+    // Packages in archives count as none.
+    Object.assign(process.versions, { pnp: '3' })
+    t.teardown(() => Reflect.deleteProperty(process.versions, 'pnp'))
+    const lists = await packagesOf(project)
+    lists(app, { listOwn: async () => [] } as never)
+    t.is(await advice(), 'run npm install --save-dev rolldown, and restart the server if it runs')
+    Reflect.deleteProperty(process.versions, 'pnp')
+    t.is(await advice(), 'restart the server: rolldown was not there when it started')
+  }
+)
