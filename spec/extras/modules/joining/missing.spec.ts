@@ -59,14 +59,14 @@ test.serial(
   async t => {
     const project = settleProject({ root: makeProject(t, placed(SHOP)), env: 'development' }, {})
     const [app] = project.apps
-    if (!app) return t.fail()
+    if (!app) throw new Error('no app')
     const advice = () => adviceOn(app, 'tiny', project.root)
     t.is(await advice(), 'run npm install tiny')
     // Packages in archives count as none.
     Object.assign(process.versions, { pnp: '3' })
     t.teardown(() => Reflect.deleteProperty(process.versions, 'pnp'))
     const lists = await packagesOf(project)
-    lists(app, { listOwn: async () => [] } as never)
+    lists(app, { listOwn: () => Promise.resolve([]) } as never)
     t.is(await advice(), 'run npm install --save-dev rolldown, and restart the server if it runs')
     Reflect.deleteProperty(process.versions, 'pnp')
     t.is(await advice(), 'restart the server: rolldown was not there when it started')
