@@ -1,6 +1,6 @@
 // A project on disk and an application over it, gone when the spec is over.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { realpathSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { realpathSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { Http2Server } from 'node:http2'
@@ -25,6 +25,10 @@ export function makeProject(t: ExecutionContext, files: Files = {}): string {
   writeFiles(root, files)
   return root
 }
+
+/** Removes a folder at once. A disk in user space (FUSE) has what was just closed in its folder for a moment longer. */
+export const removeFolder = (path: string): void =>
+  rmSync(path, { recursive: true, maxRetries: 10 })
 
 /** On Windows what a watcher has open stays until its process ends: `npm run lane windows` has a folder for these. */
 export async function removeProject(root: string): Promise<void> {

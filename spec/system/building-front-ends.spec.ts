@@ -82,10 +82,12 @@ async function start(
   program: string,
   env: 'production' | 'development'
 ): Promise<number> {
-  const before = process.env['NODE_ENV']
-  process.env['NODE_ENV'] = env
+  const { NODE_ENV: before } = process.env
+  // The second one keeps servers that other specs start meanwhile from printing an overview, which they take for a warning.
+  Object.assign(process.env, { NODE_ENV: env, NODE_TEST_CONTEXT: 'child' })
   const { app } = (await importProgram(root, program)) as { app: Example }
-  process.env['NODE_ENV'] = before
+  Object.assign(process.env, { NODE_ENV: before })
+  delete process.env['NODE_TEST_CONTEXT']
   const { vite, server = createServer(app.callback()) } = app.context
   t.teardown(async () => vite?.close())
   return open(t, server)

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { renameSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../../support/test.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
@@ -6,7 +6,7 @@ import { isSettled } from '../../../lib/runtime/files/disk.ts'
 import { isPublic, makeFingerprinted } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, removeFolder, writeFiles } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 import { untilSettled } from '../../support/until.ts'
 
@@ -61,13 +61,13 @@ for (const way of ['moved away', 'removed', 'swapped by a link']) {
     t.is(await text(), 'old')
     writeFiles(root, { 'new/x/app.css': 'new' })
     if (way === 'moved away') renameSync(assets, join(root, 'away'))
-    else rmSync(assets, { recursive: true })
+    else removeFolder(assets)
     if (way === 'swapped by a link') symlinkSync(join(root, 'new'), assets)
     else renameSync(join(root, 'new'), assets)
     t.is(await text(), 'new')
     writeFiles(assets, { 'a/app.css': 'in a folder that comes first' })
     t.is(await text(), 'in a folder that comes first')
-    rmSync(join(assets, 'a'), { recursive: true })
+    removeFolder(join(assets, 'a'))
     t.is(await text(), 'new', 'and taken away again')
     t.deepEqual(errors, [])
   })
@@ -80,10 +80,10 @@ test('sources and public that are removed while the server runs are a miss until
   const statusOf = async (path: string) => (await ask(port, 'GET', path)).status
   for (let round = 0; round < 5; round++) {
     t.is(await statusOf('/assets/app.css'), 200)
-    rmSync(join(root, 'public'), { recursive: true })
+    removeFolder(join(root, 'public'))
     t.is(await statusOf('/robots.txt'), 404)
     t.is(await statusOf('/assets/app.css'), 200, 'published anew')
-    rmSync(join(root, 'apps'), { recursive: true })
+    removeFolder(join(root, 'apps'))
     t.is(await statusOf('/assets/app.css'), 404)
     writeFiles(root, files)
     t.is(await statusOf('/robots.txt'), 200)

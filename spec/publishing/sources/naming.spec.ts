@@ -9,7 +9,7 @@ import { Sources } from '../../../lib/publishing/sources/sources.ts'
 import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
+import { makeProject, makeSite, removeFolder, type Site, writeFiles } from '../../support/site.ts'
 import { words } from '../../support/texts.ts'
 import { moduleFile } from '../../support/typescript.ts'
 import { until } from '../../support/until.ts'
@@ -250,7 +250,7 @@ test('a directory appended before koaAssets() or after it is searched by every a
   for (let times = 0; times < 2; times++) {
     writeFiles(vendor, { 'later/scripts/late.js': 'late()' })
     t.deepEqual(await found(site, late), ['late()', 'late()'])
-    fs.rmSync(join(vendor, 'later'), { recursive: true })
+    removeFolder(join(vendor, 'later'))
     t.deepEqual(await found(site, late), [404, 404])
   }
 })

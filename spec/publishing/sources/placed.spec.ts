@@ -13,6 +13,7 @@ import {
   type Files,
   makeProject,
   makeSite,
+  removeFolder,
   type SiteOptions,
   writeFiles
 } from '../../support/site.ts'
@@ -47,7 +48,7 @@ test('what is left out is not even read: a folder of packages costs nothing', as
   const site = await makeSite(t, {}, { root, sources })
   t.is((await site.ask('/assets/lib/a.js')).text, 'a')
   // A name that is not found makes the listing look again.
-  rmSync(join(root, 'lib/node_modules'), { recursive: true })
+  removeFolder(join(root, 'lib/node_modules'))
   writeFiles(root, { 'lib/node_modules': 'a file' })
   t.is((await site.ask('/assets/lib/node_modules')).status, 404)
 })

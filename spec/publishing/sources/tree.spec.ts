@@ -1,4 +1,4 @@
-import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, readFileSync } from 'node:fs'
+import fs, { linkSync, mkdirSync, renameSync, symlinkSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
@@ -10,7 +10,7 @@ import { AS_WRITTEN } from '../../support/as-written.ts'
 import { replaceCalls } from '../../support/calls.ts'
 import { ENVIRONMENTS, makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { leadLink, makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { leadLink, makeProject, makeSite, removeFolder, writeFiles } from '../../support/site.ts'
 import { until, untilSettled } from '../../support/until.ts'
 
 type Symlinks = 'inside' | 'follow' | 'deny'
@@ -46,7 +46,7 @@ for (const [what, change, expected] of [
     const [act = '', from = '', to = ''] = change.split(' ')
     if (act === 'write') writeFiles(directory, { [from]: '' })
     if (act === 'rename') renameSync(at(from), at(to))
-    if (act === 'remove' || act === 'replace') rmSync(at(from), { recursive: true })
+    if (act === 'remove' || act === 'replace') removeFolder(at(from))
     if (act === 'replace') writeFiles(directory, { [`${from}/in`]: '' })
     t.deepEqual(await list(), [...expected], 'verified')
     await until(async () => {
@@ -71,7 +71,7 @@ for (const [level, way] of [
     const { tree, directory, at } = await makeTree(t, FILES)
     const isListed = (file: string) => [...tree.files()].includes(posix.join(level, file))
     for (const round of ['one', 'two']) {
-      if (way === 'deleted') rmSync(at(level), { recursive: true })
+      if (way === 'deleted') removeFolder(at(level))
       else renameSync(at(level), join(makeProject(t), 'away'))
       writeFiles(at(level), { [`${round}.css`]: '' })
       await until(async () => {
