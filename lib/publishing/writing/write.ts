@@ -19,7 +19,7 @@ import {
   entriesBelow,
   errorCode,
   EXACT,
-  isCurrentOrLater,
+  isSecondOver,
   isInUse,
   isMiss,
   isSameInode,
@@ -79,8 +79,7 @@ export async function prepareReplacement(target: string, content: Content, check
     return { isNew: false, commit: nothing, discard: nothing, stamp: async () => existing }
   }
   // A file without a place is not served.
-  const isNear = existing && checks.place && isCurrentOrLater(existing)
-  return stage(target, content, checks, isNear ? existing : undefined)
+  return stage(target, content, checks, checks.place && existing)
 }
 
 async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
@@ -117,7 +116,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
   return { isNew: true, commit, stamp: now, discard }
 }
 
-/** @param replaced what the file replaces, if its own stamp may have the same second @returns it in the real directory */
+/** @param replaced what the file replaces, if that is served @returns it in the real directory */
 async function writeTemporary(
   directory: string,
   content: Content,
@@ -175,9 +174,12 @@ const LOOK_AGAIN_MS = 50
 
 // Servers in front tell one content of a name from another by their mtimes, in seconds. Where times cannot be set, this
 // writes the first byte again until the second is over.
-async function setAnotherSecond(path: string, fd: number, { mtimeNs: taken }: Stamp) {
-  const second = taken / SECOND_NS
-  const isSame = () => describe(path, fd).stats.mtimeNs / SECOND_NS === second
+async function setAnotherSecond(path: string, fd: number, taken: Stamp) {
+  const second = taken.mtimeNs / SECOND_NS
+  const mtime = () => describe(path, fd).stats.mtimeNs
+  // By the clock of the disk, which is some milliseconds behind that of the process.
+  if (isSecondOver(taken, mtime())) return
+  const isSame = () => mtime() / SECOND_NS === second
   // FAT stamps even seconds alone, and cuts an odd one off.
   for (const later of [1n, 2n]) {
     const seconds = Number(second + later)

@@ -163,10 +163,10 @@ export function mtimeOf({ mtimeNs }: Pick<Stamp, 'mtimeNs'>): number {
   return Number(mtimeNs / SECOND_NS) * 1000
 }
 
-/** Tells whether the second of an mtime, or the two that FAT makes of it, is not over by the clock of this machine. */
-export function isCurrentOrLater({ mtimeNs, ctimeNs }: Stamp): boolean {
+/** Tells whether a time is after the second of an mtime, or after the two that FAT makes of it. */
+export function isSecondOver({ mtimeNs, ctimeNs }: Stamp, now: bigint): boolean {
   const length = ctimeNs % SECOND_NS === 0n ? 2n : 1n
-  return (mtimeNs / SECOND_NS + length) * SECOND_NS > BigInt(Date.now()) * 1_000_000n
+  return now >= (mtimeNs / SECOND_NS + length) * SECOND_NS
 }
 
 /** `readdir` with `recursive` follows links on Node 26. @param whenGone gets a folder that was listed and then removed */
