@@ -462,6 +462,8 @@ test('a page looks once at what modules share, such as tsconfig.json, however ma
     const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.ts`, "import 'tip'"])
     const files = { ...AUTOMATIC, '/tsconfig.json': '{}', ...Object.fromEntries(own) }
     const page = await makePage(t, files, {})
+    // In a folder that has just changed every name is looked up again.
+    await untilSettled()
     await page.ask('/')
     await untilSettled()
     const isShared = (path: string) => path.startsWith(page.root) && path.endsWith('.json')
