@@ -5,7 +5,7 @@ import type { Bundler, Mention, Transform } from '../../../runtime/app/transform
 import { AssetError } from '../../../runtime/errors.ts'
 import { inParallel } from '../../../runtime/concurrency.ts'
 import { assetPath, type AppSettings } from '../../../runtime/settings/apps.ts'
-import { decodeIfValid } from '../../../runtime/urls/spelling.ts'
+import { decodeIfValid, withoutBase } from '../../../runtime/urls/spelling.ts'
 import { MAP } from '../../../publishing/building/links.ts'
 import { sum } from '../../../publishing/building/publish.ts'
 import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
@@ -103,7 +103,7 @@ export async function pathsOf(mentions: readonly Mention[], app: AppSettings, so
   const given = [...app.imports.values()].map(name => ({ app: undefined, name }))
   const found = await inParallel([...mentions, ...given], 16, async mention => {
     if ((mention.app ?? app.name) !== app.name) return []
-    const given = mention.name.replace(`${app.urlPrefix}/`, '').replace(/^(?:\.?\/)+/, '')
+    const given = withoutBase(mention.name, app.urlPrefix).replace(/^(?:\.?\/)+/, '')
     const name = (await own.named(given, '')) ?? given
     const source = own.has(name) ? await own.find(name) : undefined
     return source ? [assetPath(app, source.name)] : []
