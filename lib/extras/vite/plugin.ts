@@ -158,5 +158,6 @@ function restoreBase({ config: { base, server } }: ViteDevServer, cut: string): 
 function originOf({ server }: ResolvedConfig, { port }: AddressInfo): string {
   const { host, https } = server
   const isNamed = typeof host === 'string' && !/^(?:0\.0\.0\.0|::)$/.test(host)
-  return `${https ? 'https' : 'http'}://${isNamed ? host : 'localhost'}:${port}`
+  const name = isNamed ? host : 'localhost'
+  return `${https ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -1,12 +1,15 @@
 // Vite's dev server: found by its announcement, or given to koaAssets; and pages without a build.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
-import { build, type InlineConfig } from 'vite'
+import { build, resolveConfig, type InlineConfig } from 'vite'
 import type { MountOptions } from '../../../lib/runtime/settings/options.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
@@ -106,6 +109,21 @@ test('a dev server with another base is not used, and a warning says what its ba
   const told =
     "Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
   t.deepEqual(warningsAbout('/elsewhere/'), [`koa-fresh-assets: ${told}`])
+})
+
+test('a dev server with an IPv6 address as its host announces an origin that is a URL', async t => {
+  const { root, config } = project(t)
+  const { configureServer } = freshAssets({ mount: '/admin', input: MAIN })
+  const resolved = await resolveConfig({ ...config, server: { host: '::1' } }, 'serve')
+  // The host is taken from the options: not every machine has IPv6.
+  const httpServer = createServer()
+  t.teardown(() => httpServer.close())
+  const server = { config: resolved, httpServer, middlewares: { use: () => {} } }
+  await (configureServer as (given: object) => unknown)(server)
+  await once(httpServer.listen(0, '127.0.0.1'), 'listening')
+  const { port } = httpServer.address() as AddressInfo
+  const { origin } = JSON.parse(readFileSync(join(root, ANNOUNCED), 'utf8')) as { origin: string }
+  t.is(origin, `http://[::1]:${port}`)
 })
 
 test('an announcement of anything but a file with the texts of a running server is none', async t => {
