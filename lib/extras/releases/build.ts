@@ -11,16 +11,14 @@ import type { BuiltDirectory } from '../deltas/directory.ts'
 import { KEPT_LIST, keptListIn, readKept, writtenKept, type KeptFiles } from '../vite/kept-files.ts'
 import { readBundle } from '../vite/manifests/read-bundle.ts'
 
-const USUAL = [
-  ...['.vite/manifest.json', 'metafile.json', 'meta.json', 'stats.json'],
-  ...['assets-manifest.json', 'manifest.json']
-]
+const VITES = '.vite/manifest.json'
+const OTHERS = ['metafile.json', 'meta.json', 'stats.json', 'assets-manifest.json', 'manifest.json']
 
 export type BuildFiles = Awaited<ReturnType<typeof readBuild>>
 
 /** @param other a path that the directory may have had when it was built: esbuild's paths start with its name */
 export async function readBuild({ path, files }: BuiltDirectory, name?: string, other = path) {
-  const names = name === undefined ? USUAL : [name]
+  const names = name === undefined ? [VITES, ...OTHERS] : [name]
   for (const manifest of names.map(each => join(path, each))) {
     const read = await readSnapshot(manifest)
     if (!read) continue
@@ -37,11 +35,13 @@ export async function readBuild({ path, files }: BuiltDirectory, name?: string, 
   throw new AssetError('manifest-missing', message)
 }
 
-/** Returns undefined for any other directory: a `manifest.json` may be that of a web application. */
+/** Returns undefined for any other directory: a `manifest.json` may be that of a web application, unlike Vite's. */
 export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFiles | undefined> {
-  return readBuild(built, name).catch((error: unknown) => {
-    if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
-    throw error
+  return readBuild(built, name).catch(async (error: unknown) => {
+    const isOther = ['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')
+    const isMeant = name !== undefined || (await statOf(join(built.path, VITES)))
+    if (!isOther || isMeant) throw error
+    return undefined
   })
 }
 

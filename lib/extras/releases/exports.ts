@@ -80,7 +80,7 @@ export function verify(options?: KoaAssetsOptions): Promise<VerifyReport> {
  * build's manifest, as for `keep`, each file that it names must exist. Writes nothing.
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for anything but a path; AssetError with the code `directory-unusable` for a directory that does
- *   not exist, contains a `package.json`, or nothing that can be served
+ *   not exist, contains a `package.json`, or nothing that can be served, `manifest-broken` for a damaged one of Vite
  * @example
  * const { problems } = await verifyCopies('dist')
  */
