@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { runInThisContext } from 'node:vm'
 import { test } from '../../support/test.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { type CompileError, PrecompileError } from '../../../lib/runtime/errors.ts'
@@ -59,17 +58,6 @@ test('minify is set per app and environment, and the argument of precompile over
   const wrong = precompile({ root, minify: 'yes' as never })
   const message = "minify must be true or false, got 'yes'"
   await t.throwsAsync(wrong, { instanceOf: TypeError, message })
-})
-
-test('source maps are neither published nor named, but in a folder for error trackers', async t => {
-  const { root, assets } = await makeMinified(t, { 'app.css': CSS, 'scripts/sub/a.js': JS })
-  t.is(assets, 2)
-  t.false([...snapshot(join(root, 'public')).keys()].some(name => name.includes('.map')))
-  const names = ['/assets/app.css', '/assets/sub/a.js']
-  for (const name of names) t.is(readMapped(root, name).mapUrl, undefined)
-  writeFiles(root, placed({ 'app.css': `/* edited */${CSS}` }))
-  await minify({ root })
-  t.is(readMapped(root, '/assets/app.css').map.sourcesContent[0], `/* edited */${CSS}`)
 })
 
 test('with sourceMaps: false there is no source map', async t => {
@@ -238,24 +226,6 @@ test('a file that is empty, or that is not UTF-8, is published as it is', async 
   t.is(readPublic(root, '/assets/empty.js').length, 0)
 })
 
-test('a module keeps its exports', async t => {
-  const code = 'export const first = 1\nexport function second(value) { return value }\n'
-  const { root } = await makeMinified(t, { 'module.js': code })
-  const module = readPublic(root, '/assets/module.js')
-    .toString()
-    .replace(/\/\/#.*\n$/, '')
-  const data = `data:text/javascript;base64,${Buffer.from(module).toString('base64')}`
-  t.deepEqual(Object.keys((await import(data)) as object).toSorted(), ['first', 'second'])
-})
-
-test('a classic script keeps the names that others use', async t => {
-  const code =
-    'var spokenName = 1\nconst another = 2\nfunction third(value) { return value + another }'
-  const { root } = await makeMinified(t, { 'classic.js': code })
-  runInThisContext(readPublic(root, '/assets/classic.js').toString())
-  t.is(runInThisContext('third(spokenName) + another'), 5)
-})
-
 test('with minify: true syntax errors are reported with their places, and nothing is published', async t => {
   const { root } = await makeMinified(t, { 'good.js': JS })
   const before = snapshot(join(root, 'public'))
@@ -297,12 +267,6 @@ test('a warning of esbuild is reported with its place in the source, of compiled
     'apps/web/assets/made.css.scss:3:3: Expected identifier but found "*"'
   ])
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
-})
-
-test('a missing file that a minified stylesheet refers to is reported with the line in the source', async t => {
-  const css = 'a {\n  color: red;\n  background: url(gone.png);\n}\n'
-  const error = await t.throwsAsync(makeMinified(t, { 'app.css': css }))
-  t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
 
 /** Expressions that get values. */
