@@ -6,7 +6,7 @@ export const LEFT_OUT = [
     files: [
       'security/links',
       'security/copies',
-      'extras/vite/with-routes-and-telling.build',
+      'extras/vite/with-routes.build',
       'extras/modules/joining/missing'
     ],
     titles: [

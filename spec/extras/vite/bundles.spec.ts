@@ -34,7 +34,7 @@ const TWO: Files = {
   'app/meta.json': JSON.stringify({
     'src/main.ts': entryAt('main.js'),
     'src/other.ts': entryAt('other.js'),
-    'src/lazy.ts': { file: 'other.js' }
+    'src/lazy.ts': { file: 'other.js', isDynamicEntry: true }
   }),
   'back/meta.json': JSON.stringify({
     'src/admin.ts': entryAt('admin.js'),
@@ -79,8 +79,9 @@ test('an unknown entry is an error with the nearest name, or with the list of en
   for (const [name, hint] of [
     ['src/man.ts', "did you mean 'src/main.ts'?"],
     ['main.ts', "did you mean 'src/main.ts'?"],
-    ['styles/everything.scss', 'its entries: src/main.ts, src/other.ts'],
-    ['__proto__', 'its entries: src/main.ts, src/other.ts']
+    ['src/lzy.ts', "did you mean 'src/lazy.ts'?"],
+    ['styles/everything.scss', 'its entries: src/main.ts, src/other.ts, src/lazy.ts'],
+    ['__proto__', 'its entries: src/main.ts, src/other.ts, src/lazy.ts']
   ] as const) {
     const message = `'${name}' is not an entry of ${file}; ${hint}`
     t.throws(() => page.entry(name), { instanceOf: AssetError, code: 'asset-unknown', message })
@@ -291,15 +292,6 @@ function pageOf(entries: Readonly<Record<string, readonly LoadedUrl[]>>): ViewHe
 }
 
 const GUARDED = 'integrity="sha384-a" crossorigin="anonymous"'
-
-test('entry() writes stylesheets, scripts, then preloads', t => {
-  t.is(
-    pageOf({}).entry('a'),
-    `<link href="/a.css" type="text/css" rel="stylesheet" integrity="sha384-c" crossorigin="anonymous">
-<script src="/a.js" type="module" ${GUARDED}></script>
-<link href="/b.js" rel="modulepreload" integrity="sha384-b" crossorigin="anonymous">`
-  )
-})
 
 test('a script is a module or deferred as the option type says, blocking or for old browsers', t => {
   for (const [as, type, expected] of [

@@ -3,9 +3,7 @@ import { renameSync, rmSync, statSync, utimesSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import { SECRET } from '../../security/stronghold.ts'
 import { areOf, pagesOf, summary, viteMount } from '../../support/bundler-project.ts'
 import { isNotOurs, makeFronts } from '../../support/front.ts'
@@ -66,25 +64,6 @@ for (const [env, more] of Object.entries<KoaAssetsOptions>({
     t.deepEqual(new Set(others), new Set([after]))
   })
 }
-
-test('a visitor whose page names files that are gone gets no 304', async t => {
-  const root = makeBuild(t)
-  // An ETag that only changes with the tags.
-  const cache = koaHttpCache({ version: ctx => ctx.assets.version })
-  const render: Middleware = async ctx => {
-    await ctx.fresh('page')
-    ctx.body = ctx.assets.entry('src/main.ts')
-  }
-  const routes: Middleware = (ctx, next) => cache(ctx, () => render(ctx, next) as Promise<void>)
-  const { ask } = await makeSite(t, {}, optionsOf(root, { env: 'production', routes } as object))
-  const { headers } = await ask('/')
-  const question = { headers: { 'If-None-Match': headers.etag ?? '' } }
-  t.is((await ask('/', question)).status, 304)
-  build(root, { text: 'next' })
-  const { status, text } = await ask('/', question)
-  t.is(status, 200)
-  t.true(areOf(root, 'dist', text), text)
-})
 
 test('with names without hashes, the integrity follows the bytes, and so does version', async t => {
   const root = makeBuild(t, { text: 'first', hash: '' })
@@ -171,28 +150,6 @@ test('a manifest is not served without its extension either', async t => {
   const site = await makeSite(t, FILES, { mounts })
   for (const path of ['/manifest', '/manifest.json', '/p/assets', '/assets'])
     t.is((await site.ask(path)).status, 404, path)
-})
-
-test('headers and CORS are on 412 and 416 as well, but no lifetime or type', async t => {
-  const lifetimes = { 'Cache-Control': 'public, max-age=60', 'CDN-Cache-Control': 'max-age=60' }
-  const never = { ...lifetimes, Expires: 'Thu, 01 Jan 2126 00:00:00 GMT', 'Content-Type': 'text/x' }
-  const site = await makeSite(t, FILES, {
-    headers: { 'X-Top': 'top', Vary: 'Origin' },
-    env: 'test',
-    host: 'https://cdn.example',
-    mounts: { '/m': { ...DIST, headers: { 'X-Mount': 'mount', ...never } } }
-  })
-  const ours = { 'x-top': 'top', 'x-mount': 'mount', vary: 'Origin', 'content-length': '0' }
-  for (const [fields, status] of [
-    [{ 'if-match': '"x"' }, 412],
-    [{ range: 'bytes=100-' }, 416]
-  ] as const) {
-    const answer = await site.ask('/m/a.js', { headers: fields })
-    t.like(answer, { status, headers: { ...ours, 'access-control-allow-origin': '*' } })
-    for (const name of ['ETag', ...Object.keys(never)])
-      t.is(answer.headers[name.toLowerCase()], undefined, name)
-  }
-  t.deepEqual(site.errors, [])
 })
 
 /** As Vite writes it. */

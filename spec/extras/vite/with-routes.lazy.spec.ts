@@ -94,12 +94,6 @@ test('beside its entry a lazy module adds what the entry does not load, and path
   t.regex(page.path('src/lazy.ts'), /^\/static\/assets\/lazy-[\w-]{8}\.js$/)
 })
 
-test('entry() of a mistyped module that is imported dynamically names the nearest one', async t => {
-  const page = await pagesOf(optionsOf('vite'))()
-  const unknown = { code: 'asset-unknown', message: /did you mean 'src\/lazy\.ts'\?$/ }
-  t.throws(() => page.entry('src/lzy.ts'), unknown)
-})
-
 test('a lazy chunk that is missing on disk keeps nobody from starting', async t => {
   const manifest = {
     'src/main.ts': { file: 'main.js', isEntry: true, dynamicImports: ['src/lazy.ts'] },

@@ -6,8 +6,6 @@ import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { listMounts } from '../../../lib/extras/telling/list.ts'
-import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { attribute, makeBundlerProject, PAGES, pagesOf } from '../../support/bundler-project.ts'
 import { sha384, summary, unhashed, urlIn, viteMount } from '../../support/bundler-project.ts'
 import { makeSite } from '../../support/site.ts'
@@ -199,12 +197,4 @@ test("while Vite's dev server runs, what is below a folder of its root leads to 
   t.is(page.path('own.png'), '/assets/own.png')
   t.is(page.path('mistyped.png'), '/assets/mistyped.png')
   t.is(page.path('mistyped.png', { mount: '/static' }), '/static/mistyped.png')
-})
-
-test('each file of a build is listed with the entries whose tags load it', async t => {
-  const [listed] = await listMounts(settleProject(optionsOf()))
-  const loaded = (part: RegExp) => listed?.files.find(({ path }) => part.test(path))?.entries
-  t.deepEqual(loaded(/lazy[^/]*\.js$/), [])
-  t.deepEqual(loaded(/hero[^/]*\.png$/), [])
-  t.deepEqual(loaded(/admin[^/]*\.css$/), ['src/admin.ts'])
 })
