@@ -1,15 +1,14 @@
 import { cpSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import { outdatedAmong } from '../../../lib/extras/releases/clean.ts'
 import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
-import { COPIES, WRITABLE_CODINGS } from '../../support/copies.ts'
+import { COPIES } from '../../support/copies.ts'
 import { placed, run, targetOf } from '../../support/fingerprinted.ts'
 import { IMAGES } from '../../support/images.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
@@ -17,7 +16,6 @@ import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const TEXT = 'body { color: red }\n'.repeat(200)
-const OTHER = 'body { color: tan }\n'.repeat(200)
 
 test('verify reports a plain name that is missing or differs from its target, and says what to do', async t => {
   // With the size of an image in the manifest.
@@ -41,31 +39,9 @@ test('verify reports a plain name that is missing or differs from its target, an
   t.deepEqual((await verify({ root })).problems, expected)
 })
 
-const LATER = Date.now() / 1000 + 1000
-
 /** A problem of each copy, in the order of the report. */
 const copiesOf = (path: string, message: string) =>
   COPIES.map(extension => ({ path: path + extension, message }))
-
-test('verifyCopies reports a copy that is damaged, or not one of its original', async t => {
-  const root = makeProject(t, { 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT, 'd.css': TEXT })
-  await compress(root)
-  const all = 4 * WRITABLE_CODINGS.length
-  t.deepEqual(await verifyCopies(root), { directory: root, copies: all, unread: 0, problems: [] })
-  truncateSync(join(root, 'a.css.br'), 20)
-  writeFileSync(join(root, 'b.css.gz'), gzipSync(OTHER))
-  utimesSync(join(root, 'b.css.gz'), LATER, LATER)
-  utimesSync(join(root, 'c.css.br'), 1e9, 1e9)
-  writeFileSync(join(root, 'd.css'), OTHER)
-  utimesSync(join(root, 'd.css'), 1e9, 1e9)
-  const { copies, problems } = await verifyCopies(root)
-  t.is(copies, all)
-  t.deepEqual(problems, [
-    { path: 'a.css.br', message: 'cannot be decompressed' },
-    { path: 'b.css.gz', message: 'does not decompress to the original' },
-    ...copiesOf('d.css', 'does not decompress to the original')
-  ])
-})
 
 test('verifyCopies reports copies without an original, but neither archives nor those of a link', async t => {
   const root = makeProject(t, {
@@ -181,18 +157,6 @@ test('clean keeps what was published today, and the newest two', async t => {
   t.is(kept, 2)
   t.true(bytes > 3 * textOf(2).length)
   t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
-})
-
-test('clean removes versions that are neither current, nor among the newest, nor young', t => {
-  const ago = (days: number) => 1e12 - days * DAY * 1000
-  const removedOf = (...days: readonly number[]) => {
-    const dated = new Map(days.map((age, at) => [at, ago(age)]))
-    return Array.from(outdatedAmong({ keep: 2, age: '1d' }, dated, 1e12), at => days[at])
-  }
-  t.deepEqual(removedOf(0.1, 0.5, 0.9, 2, 3), [2, 3])
-  t.deepEqual(removedOf(5, 6, 7), [7])
-  t.deepEqual(removedOf(2, 2, 2, 2), [2, 2], 'as after a copy of the directory')
-  t.deepEqual(removedOf(-Infinity, 2, 3), [3])
 })
 
 test('clean never touches what precompile did not make', async t => {
