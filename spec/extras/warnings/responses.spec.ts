@@ -250,29 +250,6 @@ test('a public response to a request with credentials is sent as written, and re
   t.regex(warningsAbout('/keyed')[0] ?? '', /with X-API-Key, but/)
 })
 
-test('a route’s own public beside a nonce is sent as written, with one warning', async t => {
-  const routes = routed({
-    '/nonce/own': ctx => ctx.cacheControl('public', 'no-cache'),
-    '/nonce/edge': ctx => ctx.cacheControl({ target: 'CDN', maxAge: 60 }),
-    '/nonce/private': ctx => ctx.cacheControl('private')
-  })
-  const setPolicy: Middleware = (ctx, next) => {
-    ctx.set('Content-Security-Policy', NONCE)
-    return next()
-  }
-  const site = await siteOf(t, [routes], { front: [setPolicy] })
-  for (const [path, field, value] of [
-    ['/nonce/own', CACHE, 'public, no-cache'],
-    ['/nonce/edge', 'cdn-cache-control', 'max-age=60']
-  ] as const) {
-    const both = "a nonce in Content-Sec.* files and allow 'self'.* hashes"
-    const message = new RegExp(`: GET \\S+ responds with ${field}: .* ${both}`)
-    await reports(t, site, path, [field, value], message)
-    t.false(warningsAbout(path)[0]?.includes('4f'))
-  }
-  await reports(t, site, '/nonce/private', [CACHE, 'private'])
-})
-
 test('a nonce or a cookie that middleware in front adds after koaHttpCache is reported once', async t => {
   const adds: Readonly<Record<string, Route>> = {
     '/late/nonce': ctx => ctx.set('Content-Security-Policy', NONCE),
