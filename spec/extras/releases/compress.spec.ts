@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { test, type ExecutionContext } from '../../support/test.ts'
-import { CODINGS } from '../../../lib/runtime/files/codings.ts'
 import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import type { CompressOptions, CompressReport } from '../../../lib/index.ts'
 import { compress, verifyCopies } from '../../../lib/index.ts'
@@ -14,7 +13,7 @@ import { type Files, makeProject, makeSite, writeFiles } from '../../support/sit
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 const SCRIPT = readFileSync('node_modules/react-dom/cjs/react-dom-client.development.js')
-const [CSS, JS] = [SCRIPT.subarray(0, 50_000), SCRIPT.subarray(50_000, 100_000)]
+const CSS = SCRIPT.subarray(0, 50_000)
 const TEXT = 'body { color: red }\n'.repeat(200)
 const OTHER = 'body { color: tan }\n'.repeat(200)
 
@@ -66,58 +65,6 @@ test('compress writes copies that koaAssets sends, whatever the times of the ori
         t.deepEqual([status, headers['content-encoding']], [200, name], path)
       }
   }
-})
-
-test('compress writes only copies that pay, with totals for each coding', async t => {
-  const considered = {
-    'index.html': TEXT,
-    'assets/app.css': CSS,
-    'assets/app.js': JS,
-    'assets/logo.svg': `<svg>${TEXT}</svg>`,
-    'manifest.webmanifest': `{ "name": "${TEXT.replaceAll('\n', ' ')}" }`
-  }
-  const small = { 'small.css': 'a {}', 'random.txt': randomBytes(10_000) }
-  const left = {
-    'assets/app.js.map': TEXT,
-    'assets/photo.png': TEXT,
-    'archive.tar.gz': zlib.gzipSync(TEXT),
-    'game.wasm.br': zlib.brotliCompressSync(TEXT),
-    '.env': TEXT,
-    'assets/.git/config.txt': TEXT
-  }
-  const { root, names, at, copy } = makeDirectory(t, { ...considered, ...small, ...left })
-  const steps: string[] = []
-  const { codings, seconds, ...report } = await compress(root, {
-    onProgress: ({ done, total }) => steps.push(`${done}/${total}`)
-  })
-  const compressed = Object.keys(considered)
-  const others = [...Object.keys(small), ...Object.keys(left)]
-  t.deepEqual(names(), [...compressed.flatMap(withCopies), ...others].toSorted())
-  const sizeOf = (paths: readonly string[]) =>
-    paths.reduce((sum, path) => sum + statSync(at(path)).size, 0)
-  t.like(report, {
-    directory: root,
-    files: 7,
-    bytes: sizeOf([...compressed, ...Object.keys(small)]),
-    tooLarge: [],
-    leftOut: ['assets/app.js.map']
-  })
-  t.true(seconds > 0)
-  t.deepEqual(
-    codings,
-    CODINGS.map(({ name, extension }) => {
-      const isWritable = WRITTEN.includes(extension)
-      const paths = isWritable ? compressed : []
-      for (const path of paths) t.is(copy(path, extension), readFileSync(at(path), 'utf8'))
-      return {
-        ...{ coding: name, extension, isWritable, copies: paths.length, removed: 0 },
-        originalBytes: sizeOf(paths),
-        bytes: sizeOf(paths.map(path => path + extension)),
-        written: paths.length
-      }
-    })
-  )
-  t.deepEqual(steps.join(' '), '1/7 2/7 3/7 4/7 5/7 6/7 7/7')
 })
 
 test('include and exclude choose what is compressed, and copies of the rest stay', async t => {
