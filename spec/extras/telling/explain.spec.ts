@@ -6,13 +6,10 @@ import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { Step } from '../../../lib/extras/telling/explain.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
-import { koaAssets } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN } from '../../support/as-written.ts'
 import { CODINGS } from '../../support/copies.ts'
 import { withDigest } from '../../support/digest.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
 import { explain, listAssets, type Explanation } from './told.ts'
 
 const FILES = {
@@ -258,6 +255,13 @@ test('the block names apps, their directories, and mounts, unless nothing is ser
   t.regex(silent, /^  .* not serve them \(serve is off\): a front web server must serve public\.$/m)
   const none = overview(settleProject({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
   t.regex(none, /^  \/uploads\/… +a\\u001b\[2J\\u000a, which does not exist yet$/m)
+  const only = { root, apps: false, public: false, mounts: { '/docs': 'dist' } } as const
+  const lastOf = (serve: boolean) =>
+    overview(settleProject({ ...only, serve, live: false }, {}), '')
+      .split('\n')
+      .at(-1)
+  t.is(lastOf(true), '  This process serves them, and nothing else.')
+  t.regex(lastOf(false) ?? '', /\(serve is off\): a front web server must do so\.$/)
 })
 
 /** The headings of the blocks that these instances print. */
@@ -287,35 +291,5 @@ test('no block is printed under test, in production, and with live: false', asyn
     [{ live: false }, {}]
   ] as const) {
     t.deepEqual(await printedBy([{ root, ...options }], processEnv), [])
-  }
-})
-
-test.serial('koaAssets() prints the block as a warning', async t => {
-  const root = makeProject(t, PROJECT)
-  process.env.NODE_ENV = 'development'
-  t.teardown(() => (process.env.NODE_ENV = 'test'))
-  koaAssets({ root, serve: true })
-  await until(() => warningsAbout(`development, in ${root}`).length > 0, 'the block')
-  t.pass()
-})
-
-test('the overview says what is served, and what is not', t => {
-  const root = makeProject(t, { 'dist/app.js': '' })
-  const common = { root, env: 'development', live: false, apps: false } as const
-  const mounts = { '/static': 'dist' }
-  const front = 'does not serve them (serve is off): a front web server must do so.'
-  for (const [options, expected] of [
-    [{ serve: true }, 'serves everything in public.'],
-    [{ serve: true, mounts }, 'serves them, and everything in public.'],
-    [{ serve: true, mounts, public: false }, 'serves them, and nothing else.'],
-    [{ mounts, public: false }, front]
-  ] as const) {
-    const lines = overview(settleProject({ ...common, ...options }, {}), '').split('\n')
-    const served = 'mounts' in options ? ['  /static/…  dist'] : []
-    t.deepEqual(lines.slice(1), [...served, `  This process ${expected}`])
-    for (const env of ['test', 'staging', 'production']) {
-      const block = overview(settleProject({ ...common, ...options, env }, {}), env)
-      t.notRegex(block.replace(root, ''), /\bapps?\b/i, 'there are none')
-    }
   }
 })
