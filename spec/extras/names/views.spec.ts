@@ -269,13 +269,6 @@ for (const mode of MODES) {
 const inViews = ({ root }: { readonly root: string }) =>
   (readManifest(root) as { inViews?: readonly string[] }).inViews
 
-test('a manifest has what scripts in views import, once one of them does', async t => {
-  const site = await makeFingerprinted(t, 'precompiled', FILES, OPTIONS)
-  t.is(inViews(site), undefined)
-  await site.edit({ '/views/page.html': `<script type="module">${SCRIPT}</script>` })
-  t.deepEqual(inViews(site), ['/assets/count.js', 'cdn', 'confetti'])
-})
-
 test('assets and declarations of types are no views, though a glob matches them', async t => {
   const files = { ...FILES, 'shop.ts': "import 'confetti'", '/assets.d.ts': "import('cdn')" }
   const given = { ...OPTIONS, views: '**/*.ts', bundle: true }
