@@ -187,43 +187,6 @@ test('a mount sends deltas of its immutable files, where Node can decode them', 
   t.is((await site.ask(path, { headers: offering(OLD) })).text, OLD, 'it leads to other bytes')
 })
 
-for (const [way, more] of WAYS.slice(0, 2)) {
-  test(`only a file that has a delta varies by the dictionary of a client, ${way}`, async t => {
-    const bare = withFingerprint('/assets/bare.js', digestOf(NEW))
-    const placed = {
-      ...files,
-      [`/public${bare}`]: NEW,
-      // Beside a file whose name begins with the same characters, and beside none.
-      [`/public${deltaName(`${bare}.map`, OLD)}`]: deltaFile(OLD, NEW),
-      '/dist/a-12345678.js': NEW,
-      '/dist/b-12345678.js': NEW,
-      [deltaName('/dist/b-12345678.js', OLD)]: deltaFile(OLD, NEW)
-    }
-    const site = await make(t, { ...more, ...BUNDLED }, placed)
-    for (const [path, vary] of [
-      [APP, VARY],
-      [bare, 'Accept-Encoding'],
-      ['/static/a-12345678.js', 'Accept-Encoding'],
-      ['/static/b-12345678.js', isAble ? VARY : 'Accept-Encoding']
-    ] as const) {
-      const { headers } = await site.ask(path)
-      for (const [fields, status] of [
-        [{}, 200],
-        [offering('unknown'), 200],
-        [{ range: 'bytes=0-1' }, 206],
-        [{ 'if-none-match': headers.etag }, 304],
-        [{ 'if-match': '"x"' }, 412],
-        [{ range: 'bytes=9999999-' }, 416]
-      ] as const) {
-        const answer = await site.ask(path, { headers: fields })
-        t.deepEqual([answer.status, answer.headers.vary], [status, vary], path)
-        if (status < 400) t.truthy(answer.headers['use-as-dictionary'])
-      }
-    }
-    t.deepEqual(site.errors, [])
-  })
-}
-
 /** The file of a delta whose seal is right, with several frames, one after the other. */
 const forgedFile = (dictionary: string, ...pieces: readonly string[]) => {
   const frames = pieces.map(piece => deltaFile(dictionary, piece).subarray(40, -40))
