@@ -477,15 +477,6 @@ test('a page looks once at what modules share, such as tsconfig.json, however ma
   t.true(one > 0 && twenty < 2 * one, counts.join(' and '))
 })
 
-test('packages: false leaves a dependency out', async t => {
-  const files = { ...AUTOMATIC, 'javascripts/app.ts': "\nimport 'later'" }
-  const site = await makePage(t, files, { packages: false, missing: 'warn' })
-  t.is((await site.ask('/')).text, '')
-  await site.ask('/assets/app.js')
-  const [warning = ''] = warningsAbout("app.ts:2:8 imports 'later'")
-  t.true(warning.includes("set packages: ['later']"), warning)
-})
-
 test('a value that names no packages is an error at start, with what the option must be', t => {
   const names = ['', './a', '../tip', '@pop', 'tip/../x', 42, ['a', 1], [['tip']]]
   for (const packages of [...names, { a: '../b' }, { 'a/b': 'c.js' }, { tip: [], x: 1 }]) {
