@@ -98,24 +98,25 @@ test('a source that does not compile is shown with the place and its text', asyn
 })
 
 test('the last 100 requests have status, reason and bytes, the latest first', async t => {
-  const site = await makeInspected(t)
+  const files = { ...FILES, 'img/logged.png': PNG, 'css/logged.css.scss': 'a {' }
+  const site = await makeInspected(t, files)
   await site.ask('/assets/-/')
-  const { headers, bytes } = await site.ask('/assets/a.png?x')
-  await site.ask('/assets/a.png', { headers: { 'If-None-Match': headers.etag } })
-  await site.ask('/assets/none.css')
-  await site.ask('/assets/broken.css')
+  const { headers, bytes } = await site.ask('/assets/logged.png?x')
+  await site.ask('/assets/logged.png', { headers: { 'If-None-Match': headers.etag } })
+  await site.ask('/assets/logged.js')
+  await site.ask('/assets/logged.css')
   const requests = await json<LoggedRequest[]>(site, 'requests?json')
-  // Other instances of this process are among them.
-  const own = requests.filter(({ path }) => /a\.png|none|broken/.test(path))
+  // Those of other instances of this process are among them.
+  const own = requests.filter(({ path }) => path.includes('logged'))
   t.like(own, [
-    { path: '/assets/broken.css', status: 500 },
-    { path: '/assets/none.css', status: 404 },
-    { path: '/assets/a.png', status: 304, bytes: 0, reason: 'If-None-Match names the ETag' },
-    { path: '/assets/a.png', status: 200, bytes: bytes.length }
+    { path: '/assets/logged.css', status: 500 },
+    { path: '/assets/logged.js', status: 404 },
+    { path: '/assets/logged.png', status: 304, bytes: 0, reason: 'If-None-Match names the ETag' },
+    { path: '/assets/logged.png', status: 200, bytes: bytes.length }
   ])
-  for (let at = 0; at < 110; at++) await site.ask('/assets/a.png')
+  for (let at = 0; at < 110; at++) await site.ask('/assets/logged.png')
   t.is((await json<LoggedRequest[]>(site, 'requests?json')).length, 100)
-  t.true((await site.ask('/assets/-/requests')).text.includes('/assets/a.png'))
+  t.true((await site.ask('/assets/-/requests')).text.includes('/assets/logged.png'))
 })
 
 const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'requests']

@@ -11,7 +11,7 @@ import { helpersOf } from '../../../lib/extras/live/tag.ts'
 import { withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { startProcess } from '../../support/processes.ts'
 import { makeProject, makeSite, open, writeFiles } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
+import { until, untilSettled } from '../../support/until.ts'
 import { isWindows } from '../../support/windows.ts'
 import { openTab, openTold } from './tab.ts'
 
@@ -51,6 +51,8 @@ test('an editor that empties a file before it writes it causes one change', asyn
   const [last, now] = [() => tab.version('/assets/app.js'), () => performance.now()]
   // A busy machine may take longer than any editor.
   for (let isSlow = true; isSlow;) {
+    // Nothing looks once more at what was written in the round before.
+    await untilSettled()
     const [{ length }, before, start] = [tab.told(), last(), now()]
     site.write('js/app.js', '')
     await until(() => now() - start > 25, 'the file is empty for a moment')

@@ -54,6 +54,6 @@ export async function openTab(t: ExecutionContext, port: number, query = '') {
 /** A tab that has been told something. */
 export async function openTold(...args: Parameters<typeof openTab>): Promise<Tab> {
   const tab = await openTab(...args)
-  await until(() => tab.told().length === 1, 'the first message')
+  await until(() => tab.told().length > 0, 'the first message')
   return tab
 }

@@ -282,9 +282,13 @@ test('a dev server in this process gets what is below the mount and no route ans
   t.deepEqual(errors, [], 'a cookie may be set after Vite has responded')
   const main = await dev.environments.client.moduleGraph.getModuleByUrl('/src/main.ts')
   writeFiles(root, { 'src/main.ts': 'console.log(1)' })
-  await until(() => (main?.lastHMRTimestamp ?? 0) > 0, 'Vite sees the edit')
-  const edited = `"/admin/src/main.ts?t=${main?.lastHMRTimestamp}"`
-  t.true((await ask('/page')).text.includes(edited), 'the URL by which modules import it again')
+  const isByTime = async () => {
+    // Vite may see one edit twice.
+    const { lastHMRTimestamp: before = 0 } = main ?? {}
+    const { text } = await ask('/page')
+    return before > 0 && text.includes(`"/admin/src/main.ts?t=${before}"`)
+  }
+  await until(isByTime, 'the page has the URL by which modules import it again')
 })
 
 test("the file of fallback is Vite's own page in development, whose base is the mount's", async t => {
