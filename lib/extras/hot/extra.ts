@@ -6,9 +6,6 @@ import { tagHelpers } from '../../runtime/views/tags.ts'
 import { helpersOf } from '../live/tag.ts'
 import type { HotModules } from './modules.ts'
 
-/** Module scripts run in the order of the page, so these run before those of the app. */
-const SCRIPTS = ['live.js', 'hot.js']
-
 export const hot: Extra<Pipeline> = {
   name: 'hot',
   standsOn: ['live', 'modules'],
@@ -24,7 +21,9 @@ export const hot: Extra<Pipeline> = {
 
 function runHot(project: Project): Running & { readonly following: HotModules | undefined } {
   const { base, prefix } = project
-  const live = helpersOf(SCRIPTS.map(name => `${base}${encodePath(prefix)}/-/${name}`))
+  const scriptAt = (name: string) => `${base}${encodePath(prefix)}/-/${name}`
+  // Module scripts run in the order of the page, so these run before those of the app.
+  const live = helpersOf(['live.js', 'hot.js'].map(scriptAt))
   let modules: HotModules | undefined
   return {
     load: async () => void (modules ??= new (await import('./modules.ts')).HotModules(project)),

@@ -15,27 +15,24 @@ import { shiftInlineMap } from '../../publishing/rendering/source-map.ts'
 import type { Following } from '../live/following.ts'
 import type { AssetState } from '../live/page-state.ts'
 
-interface Module {
+class Module {
   /** The decoded URL path, with the base. */
-  readonly path: string
-  readonly importers: Set<Module>
-  imports: ReadonlySet<Module>
+  path = ''
+  readonly importers = new Set<Module>()
+  imports: ReadonlySet<Module> = new Set()
   /** The imports that it replaces itself. */
-  accepted: ReadonlySet<Module>
-  acceptsItself: boolean
+  accepted: ReadonlySet<Module> = new Set()
+  acceptsItself = false
   /** The version in its URL: the tick of the last edit of it, or of what it imports; 0 for none. */
-  tick: number
-  editedAt: number
-  prunedAt: number
+  tick = 0
+  editedAt = 0
+  prunedAt = 0
   /** The text that was sent last, with its ETag. */
   etag?: string
-  text?: Referring
+  text: Referring = { code: '', references: [] }
   /** The ETag of which pages were told last. */
   told?: string
 }
-
-const NONE: ReadonlySet<Module> = new Set()
-const UNREAD = { imports: NONE, accepted: NONE, acceptsItself: false, tick: 0, editedAt: 0 }
 
 type Lexer = Awaited<ReturnType<typeof loadModuleLexer>>
 
@@ -69,8 +66,10 @@ export class HotModules implements Following {
     const module = this.#at(this.#base + path)
     if (module.etag !== variant.etag) this.#read(module, variant, lexer)
     const { text } = module
-    const urls = text?.references.map(each => this.#urlOf(module, each))
-    if (!text || !urls?.some(Boolean)) return file
+    const urls = text.references.map(each =>
+      each === BEGINNING ? CONTEXT : this.#withTick(each.path, module.path)
+    )
+    if (!urls.some(Boolean)) return file
     const code = shiftInlineMap(replaceReferences(text.code, text.references, urls), text, urls)
     const bytes = bytesOf('identity', variant.file, { bytes: Buffer.from(code), stamp: file.stamp })
     // The file may be older than what it imports.
@@ -129,7 +128,7 @@ export class HotModules implements Following {
     const known = this.#modules.get(path)
     if (known) return known
     if (this.#modules.size >= MAX_MODULES) this.#modules.clear()
-    const module: Module = { path, importers: new Set(), prunedAt: 0, ...UNREAD }
+    const module = Object.assign(new Module(), { path })
     this.#modules.set(path, module)
     return module
   }
@@ -149,21 +148,21 @@ export class HotModules implements Following {
 
   #read(module: Module, { body = Buffer.of(), etag }: Variant, { find, metasIn }: Lexer): void {
     const code = new TextDecoder().decode(body)
-    const found = find(code).references
     const metas = metasIn(code).map(at => code.slice(at, at + WINDOW))
     const contexts = metas.filter(each => HOT.test(each))
     const own = contexts.length > 0 ? [BEGINNING] : []
-    const references = [...own, ...found.toSorted((a, b) => a.start - b.start)]
-    const before = module.imports
-    const led = (...kinds: readonly Reference['kind'][]) => {
-      const paths = found.filter(each => kinds.includes(each.kind) && mayBeTicked(each))
-      return new Set(paths.map(each => this.#at(pathOf(each.path, module.path))))
-    }
-    module.etag = etag
-    module.text = { code, references }
-    module.imports = led('import', 'dynamic-import')
+    const all = find(code).references.filter(mayBeTicked)
+    const found = all.toSorted((a, b) => a.start - b.start)
+    const imports = found.filter(({ kind }) => kind !== 'accepted')
     // A browser imports data only with its type.
-    module.accepted = new Set([...led('accepted')].filter(({ path }) => SCRIPT.test(path)))
+    const accepted = found.filter(({ kind, path }) => kind === 'accepted' && SCRIPT.test(path))
+    const led = (references: readonly Reference[]) =>
+      new Set(references.map(each => this.#at(pathOf(each.path, module.path))))
+    const before = module.imports
+    module.etag = etag
+    module.text = { code, references: [...own, ...imports] }
+    module.imports = led(imports)
+    module.accepted = led(accepted)
     module.acceptsItself = contexts.some(each => ACCEPTS_ITSELF.test(each))
     for (const each of module.imports) each.importers.add(module)
     const gone = [...before].filter(each => !module.imports.has(each))
@@ -174,12 +173,6 @@ export class HotModules implements Following {
     // If it is imported again, it runs again.
     for (const each of pruned) each.prunedAt = each.tick = this.tick
     this.onNews?.()
-  }
-
-  #urlOf(module: Module, reference: Reference): string | undefined {
-    if (reference === BEGINNING) return CONTEXT
-    const isImport = reference.kind !== 'accepted' && mayBeTicked(reference)
-    return isImport ? this.#withTick(reference.path, module.path) : undefined
   }
 
   #withTick(url: string, base: string): string | undefined {

@@ -32,18 +32,13 @@ export function refreshing({ root }: Settings): Transform {
       const looked = new Set<string>()
       const keeper = await dependencyAmong(keepers, file, root, looked)
       const rolldown = keeper && (await load().catch(ifAssetError(() => undefined)))
-      const make = rolldown && (await registering(rolldown, code, basename(file), isMapped))
+      const make = rolldown && (await register(rolldown, code, basename(file), isMapped))
       return { code: make ? make(keeper) : code, looked: [...looked] }
     }
   }
 }
 
-async function registering(
-  { transform }: Rolldown,
-  given: string,
-  name: string,
-  sourcemap: boolean
-) {
+async function register({ transform }: Rolldown, given: string, name: string, sourcemap: boolean) {
   const { code: text, map: before } = takeInlineMap(given)
   const inputMap = before ? { inputMap: JSON.parse(before) as SourceMap } : {}
   const jsx = { runtime: 'automatic', refresh: true } as const
@@ -70,20 +65,18 @@ ${hasComponents ? accept : ''}`
 
 const RUNTIME = 'react-refresh/cjs/react-refresh-runtime.development.js'
 
-/** The script of hot replacement loads the other one first, where a project has one of the packages. */
+/** The script of hot replacement begins with the other one, where a project has one of the packages. */
 export function hotPages({ root, apps }: Settings): Pages {
   const folders = new Set([...apps.map(({ dir }) => dir), root].flatMap(nodeModulesFrom))
   const installed = (file: string) => firstFile(Array.from(folders, at => join(at, file)))
   return {
     'hot.js': scriptAt('client/hot.js', import.meta.url, async code => {
-      const found = (await installed(RUNTIME)) ?? (await installed('@prefresh/core/package.json'))
-      return found === undefined ? code : `import './refresh.js'\n${code}`
-    }),
-    'refresh.js': scriptAt('client/refresh.js', import.meta.url, async code => {
-      const file = await installed(RUNTIME)
+      const react = await installed(RUNTIME)
+      if (!react && !(await installed('@prefresh/core/package.json'))) return code
       // It is CommonJS, all in one file.
-      const runtime = file === undefined ? '' : await readFile(file, 'utf8')
-      return `const fastRefresh = {};\n((exports, process) => {${runtime}\n})(fastRefresh, { env: {} })\n${code}`
+      const runtime = react ? await readFile(react, 'utf8') : ''
+      const refresh = await readFile(new URL('client/refresh.js', import.meta.url), 'utf8')
+      return `{ const fastRefresh = {};\n((exports, process) => {${runtime}\n})(fastRefresh, { env: {} })\n${refresh}\n}\n${code}`
     })
   }
 }
