@@ -16,7 +16,7 @@ type Named = string | PackageFiles | false
 export interface ModuleOptions {
   /**
    * npm packages for browsers. Default: those that modules and stylesheets of the app import, and package.json has among
-   * `dependencies` or `devDependencies`. Name here what only views and expressions import; `false` leaves out the others.
+   * its dependencies, also `dev` and `peer`. Name here what only views and expressions import; `false` leaves out the rest.
    *
    * A name, or one of a subpath that the package exports, stands for the module `npm/<name>.js`, which Rolldown
    * builds with all that it imports; `importMap()` contains the bare specifiers. An object names files of a package

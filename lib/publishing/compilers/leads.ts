@@ -125,8 +125,8 @@ export async function dependencyAmong(
   const from = source.includes(PACKAGES) ? root : dirname(source)
   for (const folder of foldersFrom(from)) {
     const found = await jsonIn(folder, looked)
-    const json = fieldsOf(found)
-    const lists = [json['dependencies'], json['devDependencies']].filter(isRecord)
+    const { dependencies, devDependencies, peerDependencies } = fieldsOf(found)
+    const lists = [dependencies, devDependencies, peerDependencies].filter(isRecord)
     const name = names.find(each => lists.some(list => Object.hasOwn(list, each)))
     if (name !== undefined || (found && isInside(folder, root))) return name
   }

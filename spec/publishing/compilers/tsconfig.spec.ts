@@ -97,6 +97,9 @@ test('where no setting says what JSX is, it is that of React or Preact, as packa
     t.regex((await site.ask('/assets/app.js')).text, REACT)
     site.write('/package.json', JSON.stringify({ dependencies: { [name]: '1' } }))
     t.regex((await site.ask('/assets/app.js')).text, made)
+    // As components that several applications share have it.
+    site.write('/package.json', JSON.stringify({ peerDependencies: { [name]: '1' } }))
+    t.regex((await site.ask('/assets/app.js')).text, made)
     site.write('/tsconfig.json', '{ "compilerOptions": { "jsxFactory": "h" } }')
     t.regex((await site.ask('/assets/app.js')).text, /\bh\(/)
     site.write('/tsconfig.json', '{ "compilerOptions": { "jsx": "preserve" } }')
