@@ -1,7 +1,7 @@
 // The caching middleware gives routes their methods, and sends the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './runtime/diagnostics.ts'
-import { isCacheControl } from './runtime/http/cache-control.ts'
+import { forbidStoring } from './runtime/http/cache-control.ts'
 import { policiesWithNonce } from './runtime/http/fields.ts'
 import { compareResponse, isA, isStream } from './runtime/http-cache/auto-etag.ts'
 import { isHalt } from './runtime/http-cache/fresh.ts'
@@ -18,8 +18,8 @@ import {
   settle
 } from './runtime/http-cache/settings.ts'
 import {
-  forbidStoring,
   forbidStoringError,
+  forbidStoringUnlessSaid,
   forbidStoringWhenSent,
   mayHaveDefaults,
   replaceWritten,
@@ -122,7 +122,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     replaceWritten(ctx, state)
     // Nobody stores a 412 or a 416 of a file.
     const mayBeStored = state.mayHaveDefaults && statusCode !== 412 && statusCode !== 416
-    if (mayBeStored && !isUntouched(ctx)) forbidStoring(ctx)
+    if (mayBeStored && !isUntouched(ctx)) forbidStoringUnlessSaid(ctx)
     else if (mayBeStored && isOutermost) forbidStoringWhenSent(ctx)
   }
   if ((settings.defaults ?? state.defaults) && mayHaveDefaults(ctx)) {
@@ -160,9 +160,7 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Deci
   if (status === 412) {
     // The lifetime that the route wrote for the 200 must not make a cache store the failure.
     state.removeWritten()
-    for (const name of ctx.res.getHeaderNames())
-      if (name === 'expires' || isCacheControl(name)) ctx.remove(name)
-    ctx.set('Cache-Control', 'no-store')
+    forbidStoring(ctx.res)
   }
   if (halted.hasSubscribers)
     halted.publish({ ...requestLine(ctx.req), status, reason: state.reason })

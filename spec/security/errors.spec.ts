@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
+import Koa2 from 'koa2'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { assetSources } from '../../lib/runtime/settings/third-party.ts'
 import { CompileError } from '../../lib/runtime/errors.ts'
@@ -135,11 +136,24 @@ test('a disk error shows no path of the machine', async t => {
 const allowKeeping: Middleware = (ctx, next) => {
   ctx.set('Cache-Control', 'public, max-age=600')
   ctx.set('Expires', 'Thu, 01 Jan 2099 00:00:00 GMT')
+  ctx.set({ 'CDN-Cache-Control': 'max-age=600', 'Surrogate-Control': 'max-age=600' })
   return next()
 }
 
-const throwing = (assets: Middleware): Middleware => {
-  return (ctx, next) => assets(ctx, () => next().then(() => ctx.throw(404)))
+const throwing =
+  (thrown: object = { status: 404 }) =>
+  (assets: Middleware): Middleware => {
+    const fail = () => Promise.reject(Object.assign(new Error('none'), thrown))
+    return (ctx, next) => assets(ctx, () => next().then(fail))
+  }
+
+const errorPage: Middleware = async (ctx, next) => {
+  try {
+    await allowKeeping(ctx, next)
+  } catch (error) {
+    ctx.status = (error as { status?: number }).status ?? 500
+    ctx.body = 'sorry'
+  }
 }
 
 for (const { where, at, options } of PLACES) {
@@ -149,16 +163,20 @@ for (const { where, at, options } of PLACES) {
       const given = { root, ...environment, ...options }
       const silent = await makeFront(t, { ...given, alone: true })
       const eager = await makeFront(t, { ...given, inFront: [allowKeeping] })
-      const thrown = await makeFront(t, { ...given, wrap: throwing })
+      const thrown = await makeFront(t, { ...given, wrap: throwing() })
+      const byHttpErrors = await makeFront(t, { ...given, wrap: throwing({ statusCode: 404 }) })
+      const byDisk = await makeFront(t, { ...given, wrap: throwing({ code: 'ENOENT' }), koa: Koa2 })
+      const rendered = await makeFront(t, { ...given, inFront: [errorPage], wrap: throwing() })
       const unknown = ['x.css', 'account/x.css', 'app.css/x.css', `app-${OTHER}.css`, '']
       const targets = unknown.map(name => `${at || '/assets'}/${name}`)
-      for (const { port } of [silent, eager, thrown]) {
+      for (const { port } of [silent, eager, thrown, byHttpErrors, byDisk, rendered]) {
         for (const method of METHODS) {
           for (const target of targets) {
             const { status, headers } = await ask(port, method, target)
             t.is(status, 404)
             t.is(headers['cache-control'], 'no-store', `${method} ${target}`)
-            t.is(headers.expires, undefined)
+            for (const name of ['expires', 'cdn-cache-control', 'surrogate-control'])
+              t.is(headers[name], undefined)
           }
         }
       }

@@ -94,7 +94,7 @@ export function forbidStoringError(ctx: Context, state: RequestState, error: unk
   const given = status ?? statusCode
   if (typeof given === 'number' && given < 400) return
   const isWritten = replaceWritten(ctx, state)
-  if (state.mayHaveDefaults) forbidStoring(ctx)
+  if (state.mayHaveDefaults) forbidStoringUnlessSaid(ctx)
   if (!(isWritten || state.mayHaveDefaults) || !isRecord(error)) return
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left alone.
   Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
@@ -104,7 +104,7 @@ export function forbidStoringError(ctx: Context, state: RequestState, error: unk
 export function replaceWritten(ctx: Context, state: RequestState): boolean {
   if (!ctx.res.headersSent) state.removeValidators()
   if (!state.removeWritten()) return false
-  forbidStoring(ctx)
+  forbidStoringUnlessSaid(ctx)
   return true
 }
 
@@ -114,13 +114,13 @@ export function forbidStoringWhenSent(ctx: Context): void {
   const { statusCode } = res
   const writeHead = Reflect.get(res, 'writeHead') as (...given: readonly unknown[]) => unknown
   Reflect.set(res, 'writeHead', (...given: readonly unknown[]) => {
-    if (given[0] === statusCode) forbidStoring(ctx)
+    if (given[0] === statusCode) forbidStoringUnlessSaid(ctx)
     return Reflect.apply(writeHead, res, given)
   })
 }
 
 /** Caches may keep a 404, 410 or 501 that says nothing about it (RFC 9110 section 15.1). */
-export function forbidStoring({ res }: Context): void {
+export function forbidStoringUnlessSaid({ res }: Context): void {
   if (res.headersSent || res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return
   res.setHeader('Cache-Control', 'no-store')
   Reflect.set(res, UNSTORED, true)

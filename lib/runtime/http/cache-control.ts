@@ -1,4 +1,5 @@
 // Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted forms (RFC 9213).
+import type { ServerResponse } from 'node:http'
 import { isFieldValue, TOKEN } from './fields.ts'
 import { optionError } from '../check-options.ts'
 
@@ -51,6 +52,13 @@ export function targetedField(target: string): string {
 
 export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
+}
+
+/** Lets no cache store a response: a targeted field would win over `no-store` (RFC 9213 section 2.2). */
+export function forbidStoring(res: ServerResponse): void {
+  for (const name of res.getHeaderNames())
+    if (name === 'expires' || isCacheControl(name)) res.removeHeader(name)
+  res.setHeader('Cache-Control', 'no-store')
 }
 
 export function wholeSeconds(milliseconds: number): number {

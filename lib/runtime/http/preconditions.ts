@@ -33,12 +33,8 @@ export function evaluatePreconditions(
   validators: Validators,
   options: PreconditionOptions = {}
 ): Evaluation {
-  const {
-    'if-match': match,
-    'if-unmodified-since': unmodifiedSince,
-    'if-none-match': noneMatch,
-    'if-modified-since': modifiedSince
-  } = headers
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers
+  const { 'if-unmodified-since': unmodifiedSince, 'if-modified-since': modifiedSince } = headers
 
   // Step 0, section 13.2.1: these methods neither select nor modify a representation.
   if (method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return UNCONDITIONAL

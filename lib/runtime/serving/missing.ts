@@ -6,6 +6,7 @@ import { canonicalSegments } from '../urls/spelling.ts'
 import { hasOneSpelling, rawPath, isBelow, wantedAt } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
+import { forbidStoring } from '../http/cache-control.ts'
 import { UNSTORED } from '../http/fields.ts'
 import { isNavigation } from '../http/requests.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
@@ -29,7 +30,7 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
 
 export function respondBadRequest(ctx: Context): void {
   ctx.status = 400
-  ctx.set('Cache-Control', 'no-store')
+  forbidStoring(ctx.res)
   ctx.body = 'Bad Request'
 }
 
@@ -68,18 +69,19 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
   try {
     await next()
   } catch (error) {
-    const thrown = error as { status?: number; headers?: object } | undefined
-    if (thrown?.status === 404) {
-      // Koa drops every field that is not among the error's own. A frozen error stays as it is.
-      Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
-      reportMiss()
-    }
+    const thrown = Object(error) as { status?: number; statusCode?: number; headers?: object }
+    const isMiss = (thrown.status || thrown.statusCode) === 404
+    // Koa 2 responds 404 to what no file of the rest was found for, whatever its status.
+    if (!isMiss && errorCode(error) !== 'ENOENT') throw error
+    if (isMiss) reportMiss()
+    // Koa drops every field that is not among the error's own; middleware in front may keep them. A frozen error stays.
+    Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
+    if (!ctx.headerSent) forbidStoring(ctx.res)
     throw error
   }
   if (!isNotFound(ctx)) return
   reportMiss()
-  ctx.set('Cache-Control', 'no-store')
-  ctx.remove('Expires')
+  forbidStoring(ctx.res)
 }
 
 /** Removes what koaHttpCache wrote for a 404 that becomes a page. */
