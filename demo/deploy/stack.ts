@@ -35,16 +35,20 @@ interface VarnishPlacement extends Placement {
   readonly proxiedPort?: number
   /** Default: 'groups-in-flight.vcl', which needs Debian's varnish-modules. */
   readonly vcl?: 'default.vcl' | 'groups-in-flight.vcl'
-  /** Of varnishd. Default: those that the files recommend. */
+  /** Of varnishd. Default: `PARAMETERS`. */
   readonly parameters?: readonly string[]
 }
+
+/** Those that the files recommend. */
+export const PARAMETERS = ['http_gzip_support=off', 'backend_remote_error_holddown=0']
 
 const REPLICA_PORTS = ['3001', '3002', '3003']
 const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
 // Varnish compiles its configuration first: what is not optimized takes a third of the time.
 const COMPILER = 'exec gcc -w -pthread -fpic -shared -o %o %s'
-// A minute. Not a time: while this process is stopped it does not ask either.
-const [ASK_EVERY_MS, MAX_ASKED] = [20, 3000]
+// Ten minutes, for a program that hangs: one that fails ends. A compiler has little of a busy machine. Not a time: while
+// this process is stopped it does not ask either.
+const [ASK_EVERY_MS, MAX_ASKED] = [20, 30_000]
 
 /** Varnish in front of three replicas. */
 export async function startVarnish(
@@ -55,7 +59,7 @@ export async function startVarnish(
     proxiedPort,
     detached = false,
     vcl = 'groups-in-flight.vcl',
-    parameters = ['http_gzip_support=off', 'backend_remote_error_holddown=0']
+    parameters = PARAMETERS
   }: VarnishPlacement,
   replicas: ReplicaPorts
 ): Promise<Server> {

@@ -3,7 +3,13 @@ import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
-import { freePort, type ReplicaPorts, startNginx, startVarnish } from '../../demo/deploy/stack.ts'
+import {
+  freePort,
+  PARAMETERS,
+  type ReplicaPorts,
+  startNginx,
+  startVarnish
+} from '../../demo/deploy/stack.ts'
 import type { Answer } from '../support/ask.ts'
 import { makeProject } from '../support/site.ts'
 
@@ -21,13 +27,17 @@ export type Ports = ReplicaPorts | readonly [number]
 
 const three = ([one, two = one, three = one]: Ports): ReplicaPorts => [one, two, three]
 
+/** Varnish waits five seconds for the request of a connection, in which a busy spec may not have sent it. */
+const PATIENCE = 'timeout_idle=3600'
+
 /** Starts Varnish. Each replica has to answer /health. */
 export async function runVarnish(
   t: ExecutionContext,
   replicas: Ports,
-  more: Partial<Parameters<typeof startVarnish>[1]> = {}
+  { parameters = PARAMETERS, ...more }: Partial<Parameters<typeof startVarnish>[1]> = {}
 ) {
-  const placement = { home: makeProject(t), port: await freePort(), ...more }
+  const own = { home: makeProject(t), port: await freePort() }
+  const placement = { ...own, ...more, parameters: [...parameters, PATIENCE] }
   const { port, stop } = await startVarnish(DEPLOY, placement, three(replicas))
   t.teardown(stop)
   return { port, name: join(placement.home, 'varnish') }
