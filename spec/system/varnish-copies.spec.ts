@@ -65,9 +65,12 @@ for (const [field, [route, made]] of Object.entries(FLOODS)) {
     agent.destroy()
     const isCounted = async () => (await counter('client_req')) > COUNT
     await until(isCounted, 'Varnish has counted its requests')
-    // Those under one key are searched one by one.
-    const [objects, keys] = [await counter('n_objectcore'), await counter('n_objecthead')]
-    t.true(objects > 0 && objects - keys < COUNT / 10, `${objects} under ${keys} keys`)
+    // Those under one key are searched one by one. Each thread of Varnish adds what it has counted when it has time.
+    const areFew = async () => {
+      const [objects, keys] = [await counter('n_objectcore'), await counter('n_objecthead')]
+      return objects > 0 && objects - keys < COUNT / 10
+    }
+    await until(areFew, 'Varnish has dropped the others')
     t.true(isHit(await ask(port, '/flooded')))
   })
 }

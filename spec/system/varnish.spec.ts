@@ -216,10 +216,10 @@ for (const [what, isStored] of [
 
 test('behind Varnish a route does no work for a page that the browser or Varnish has', async t => {
   const renders = new Map<string, number>()
-  let isPrivate = false
+  let [isPrivate, lifetime] = [false, 1]
   const port = await cached(t, async ctx => {
     if (ctx.path === '/own' || isPrivate) ctx.cacheControl('private', 'no-cache')
-    else ctx.cacheControl('public', { sMaxage: '1s', maxAge: 0 })
+    else ctx.cacheControl('public', { sMaxage: lifetime, maxAge: 0 })
     await ctx.fresh('home-1')
     const count = (renders.get(ctx.path) ?? 0) + 1
     renders.set(ctx.path, count)
@@ -233,16 +233,24 @@ test('behind Varnish a route does no work for a page that the browser or Varnish
   }
   t.is(renders.get('/own'), 1, 'the first visit')
 
-  await ask(port, '/shared')
-  for (const turns of [false, false, true]) {
-    await aSecondAndAHalf()
-    isPrivate = turns
-    const answer = await ask(port, '/shared')
-    t.is(answer.text, 'rendered 1')
-    t.false(isHit(answer), 'it was expired')
-    t.is(isHit(await ask(port, '/shared')), !turns)
+  for (const [path, turns] of [
+    ['/shared', false],
+    ['/turned', true]
+  ] as const) {
+    lifetime = 1
+    await ask(port, path)
+    for (const next of [1, 3600]) {
+      await aSecondAndAHalf()
+      lifetime = next
+      isPrivate = turns && next > 1
+      const answer = await ask(port, path)
+      t.is(answer.text, 'rendered 1')
+      t.false(isHit(answer), 'it was expired')
+    }
+    t.is(isHit(await ask(port, path)), !turns)
   }
-  t.is(renders.get('/shared'), 2, 'once, and once since it is private')
+  t.is(renders.get('/shared'), 1)
+  t.is(renders.get('/turned'), 2, 'once, and once since it is private')
 })
 
 test('a host that could be read as part of a ban is rejected by Varnish', async t => {
