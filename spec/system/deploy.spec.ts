@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
+import { connect } from 'node:net'
 import { test, type ExecutionContext } from '../support/test.ts'
 import { program } from '../../demo/deploy/program.ts'
 import { freePort, started } from '../../demo/deploy/stack.ts'
@@ -51,22 +52,24 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
 
 test('the server of deploy.md ends at once in development, and in production after its idle connections', async t => {
   const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
-  for (const [env, isQuick] of [
-    ['development', true],
-    ['production', false]
-  ] as const) {
+  for (const env of ['development', 'production']) {
     const { port, child } = await shop.start(await freePort(), env)
+    // A server that waits for its connections waits for ever for the rest of this request.
+    const half = connect(port, '127.0.0.1', () => half.write('GET / HTTP/1.1\r\n'))
+    half.on('error', () => {})
+    if (env === 'production') half.destroy()
     const agent = new Agent({ keepAlive: true })
+    const start = performance.now()
     t.is((await ask(port, '/', { agent })).status, 200)
     const channel = get({ host: '127.0.0.1', port, agent, path: '/assets/-/live' })
     channel.on('error', () => {})
     await once(channel, 'response')
-    const start = performance.now()
     child.kill('SIGTERM')
-    await once(child, 'exit')
+    await until(() => child.exitCode !== null, `it ends in ${env}`)
     const duration = performance.now() - start
     t.log(`${env}: ${duration.toFixed()} ms`)
-    t.is(duration < 2500, isQuick, `${env}: ${duration} ms`)
+    // Node closes a connection once it has been idle for five seconds.
+    if (env === 'production') t.true(duration > 4900, `${duration} ms`)
     agent.destroy()
   }
 })
@@ -86,9 +89,9 @@ for (const [name, section] of [
       const found = stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g)
       return Array.from(found, ([, good = '', state]) => `${good} ${state}`)
     }
-    // At first every process is believed to have answered twice; three probes decide.
-    await until(async () => !(await probes()).some(text => text.startsWith('2')), 'a third probe')
-    t.deepEqual(await probes(), ['3/3 healthy', '3/3 healthy', '3/3 healthy'])
+    // At first every process is believed to have answered twice. On a busy machine it may be late for a probe.
+    const isHealthy = async () => (await probes()).join() === '3/3 healthy,3/3 healthy,3/3 healthy'
+    await until(isHealthy, 'each has answered three probes')
     t.is((await ask(varnish.port, '/')).status, 200)
   })
 }
