@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import Koa from 'koa'
-import { launch, type Chromium } from '../../spec/system/chromium.ts'
+import { launch, type Chromium, type Page } from '../../spec/system/chromium.ts'
 import type { Contestant } from './contestants.ts'
 import { pageOf, type Tags } from './pages.ts'
 
@@ -149,9 +149,12 @@ async function open(contestant: Contestant) {
   const origin = await listen(server)
   const sent = () => Array.from(sockets).reduce((sum, { bytesWritten }) => sum + bytesWritten, 0)
 
-  /** Until nothing was sent for a while: a page may go on after its `load`. */
-  async function quiet(): Promise<void> {
-    for (let before = -1; before !== sent(); await wait(500)) before = sent()
+  /** Until nothing was sent for a while, in which the page had nothing to do: it may go on after its `load`. */
+  async function quiet(page: Page): Promise<void> {
+    for (let before = -1; before !== sent(); await wait(500)) {
+      before = sent()
+      await page.evaluate('new Promise(done => requestIdleCallback(() => done()))')
+    }
   }
 
   return {
@@ -170,7 +173,7 @@ async function open(contestant: Contestant) {
       const load = await page.evaluate<number>(
         "performance.getEntriesByType('navigation')[0].loadEventStart"
       )
-      await quiet()
+      await quiet(page)
       const [complaint] = page.complaints
       if (complaint !== undefined) throw new Error(`${contestant.name}, ${path}: ${complaint}`)
       await page.command('Page.close')

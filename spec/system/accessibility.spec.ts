@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test, type ExecutionContext } from '../support/test.ts'
+import { listOf } from '../extras/inspector/inspected.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { ask } from '../support/ask.ts'
 import { makeSite, type Files } from '../support/site.ts'
@@ -72,7 +73,8 @@ const FILES: Files = {
 
 test('axe finds nothing on the pages of the inspector, nor on that about an error', async t => {
   const site = await makeSite(t, FILES)
-  await site.ask('/assets/-/')
+  // Until every asset was looked at, the list reloads itself.
+  await listOf(site)
   for (const path of ['app.css', 'none.css', 'broken.css']) await site.ask(`/assets/${path}`)
   const assets = ['/assets/app.css', 'long.css', 'broken.css', 'none']
   const pages = ['', 'requests', ...assets.map(path => `asset?path=${path}`)]

@@ -40,6 +40,8 @@ interface Driven extends Started {
   readonly listen: (listener: Listener) => void
 }
 
+const BLANK = 'about:blank'
+
 /** By their flags. */
 const started = new Map<string, Driven>()
 
@@ -99,7 +101,7 @@ async function openPage(
   browserContextId: unknown,
   url: string
 ): Promise<Page> {
-  const target = { url: 'about:blank', browserContextId }
+  const target = { url: BLANK, browserContextId }
   const { targetId } = await send('Target.createTarget', target)
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
   const session = String(sessionId)
@@ -107,7 +109,10 @@ async function openPage(
   const remarks: string[] = []
   const answers = new Map<string, number>()
   let onLoad: () => void = () => undefined
-  const load = async (begin: () => Promise<unknown>) => {
+  let [isBlank, isOther] = [false, false]
+  const load = async (url: string, begin: () => Promise<unknown>) => {
+    // The page before, or one that it has loaded by itself, may not have told yet that it has loaded.
+    ;[isBlank, isOther] = [url === BLANK, false]
     const loaded = new Promise<void>(resolve => (onLoad = resolve))
     await begin()
     await loaded
@@ -121,19 +126,24 @@ async function openPage(
       const { url, status } = params['response'] as { url: string; status: number }
       answers.set(url, status)
     }
-    if (method === 'Page.loadEventFired') onLoad()
+    if (method === 'Page.frameNavigated') {
+      const { parentId, url } = params['frame'] as { parentId?: string; url: string }
+      isOther ||= parentId === undefined && (url === BLANK) === isBlank
+    }
+    if (method === 'Page.loadEventFired' && isOther) onLoad()
   })
   for (const domain of ['Page', 'Network', 'Runtime', 'Log']) {
     await send(`${domain}.enable`, {}, session)
   }
-  await load(() => send('Page.navigate', { url }, session))
+  await load(url, () => send('Page.navigate', { url }, session))
   const evaluate = async <T>(expression: string) => {
     const params = { expression, awaitPromise: true, returnByValue: true }
     const { result, exceptionDetails } = await send('Runtime.evaluate', params, session)
     if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
     return (result as { value: T }).value
   }
-  const follow = (url: string) => load(() => evaluate(`location.assign(${JSON.stringify(url)})`))
+  const follow = (url: string) =>
+    load(url, () => evaluate(`location.assign(${JSON.stringify(url)})`))
   const command = (method: string, params?: object) => send(method, params, session)
   return { complaints, remarks, answers, evaluate, follow, command }
 }

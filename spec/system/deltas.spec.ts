@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serial as test, type ExecutionContext } from '../support/test.ts'
+import compose from 'koa-compose'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { encodeAsImported, encodePath, withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
@@ -13,7 +14,7 @@ import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 import { folderOf } from './installed.ts'
 import { health, isHit, proxyInFront, varnishInFront } from './in-front.ts'
-import { atRoot } from './page.ts'
+import { atRoot, dictionaries } from './page.ts'
 
 const LIBRARY = readFileSync(join(folderOf('katex'), 'dist/katex.min.js'), 'utf8')
 const half = LIBRARY.indexOf(';', LIBRARY.length / 2) + 1
@@ -46,14 +47,16 @@ async function makeDeployed(t: ExecutionContext) {
   }
   await deploy(0)
   const options = { root, env: 'production', revalidate: 0 } as const
-  const site = await makeSite(t, {}, { ...options, front: health, routes: page })
+  const { note, stored } = dictionaries()
+  const front = compose([note, health])
+  const site = await makeSite(t, {}, { ...options, front, routes: page })
   const redeploy = async (release: number) => {
     const target = await deploy(release)
     const isNamed = async () => (await site.ask('/')).text.includes(target)
     await until(isNamed, 'the page names the new release')
     return target
   }
-  return { root, site, deploy: redeploy }
+  return { root, site, stored, deploy: redeploy }
 }
 
 interface Transfer {
@@ -77,7 +80,7 @@ const FRONTS = {
 
 for (const [where, placeInFront] of Object.entries(FRONTS)) {
   test(`Chromium downloads the line that a deploy changed, with integrity, ${where}`, async t => {
-    const { site, deploy } = await makeDeployed(t)
+    const { site, stored, deploy } = await makeDeployed(t)
     const origin = `http://127.0.0.1:${await placeInFront(t, site.port)}`
     const browser = launch(t)
     const first = await deploy(1)
@@ -86,6 +89,7 @@ for (const [where, placeInFront] of Object.entries(FRONTS)) {
     const whole = await transferOf(visit, first)
     t.is(whole.decodedBodySize, scriptOf(1).length)
     t.true(whole.encodedBodySize > 60_000, String(whole.encodedBodySize))
+    await stored(visit)
     const second = await deploy(2)
     await visit.follow(`${origin}/?again`)
     t.is(await visit.evaluate('release'), 2)
@@ -113,7 +117,9 @@ test('Chromium finds the dictionary for a name full of pattern characters, and f
     [`/dist/${deltaName(name, old)}`, deltaFile(old, next)],
     [`/public${deltaName(published, old)}`, deltaFile(old, next)]
   ])
+  const { note, stored } = dictionaries()
   const site = await makeSite(t, Object.fromEntries(files) as Record<string, string | Buffer>, {
+    front: note,
     env: 'production',
     apps: { web: { compile: false, fingerprint: false } },
     mounts: { '/static': { dir: 'dist', immutable: /-\w{8}\.js$/ } },
@@ -126,6 +132,7 @@ test('Chromium finds the dictionary for a name full of pattern characters, and f
     }
   })
   const visit = await launch(t).open(`http://127.0.0.1:${site.port}/?release=0`)
+  await stored(visit)
   await visit.follow(`http://127.0.0.1:${site.port}/?release=1`)
   const resources = "performance.getEntriesByType('resource')"
   const encodings = await visit.evaluate(`${resources}.map(each => each.contentEncoding)`)

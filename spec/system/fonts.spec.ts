@@ -26,6 +26,11 @@ const SHIFTED = `(async () => {
   return [isThere, shifted]
 })()`
 
+/** Tells the server that the text was painted. */
+const TELLING = `<script>new PerformanceObserver(list => {
+  if (list.getEntriesByName('first-contentful-paint').length > 0) void fetch('/painted')
+}).observe({ type: 'paint', buffered: true })</script>`
+
 const WIDTHS = `(async () => {
   await document.fonts.load('100px Inter')
   const context = document.createElement('canvas').getContext('2d')
@@ -44,15 +49,19 @@ test('with the metrics of the font its fallback takes the same room, and without
   t.regex(recipe, /size-adjust/)
   const make = async (css: string) => {
     writeFiles(root, placed({ 'stylesheets/fonts.css': css }))
+    let tell = () => {}
+    const painted = new Promise<void>(resolve => (tell = resolve))
     return visit(t, {
       root,
       packages: { '@fontsource/inter': ['latin-400.css'] },
       // The page is painted with the other font first.
       front: async (ctx, next) => {
-        if (ctx.path.endsWith('.woff2')) await new Promise(resolve => setTimeout(resolve, 500))
+        if (ctx.path === '/painted') tell()
+        if (ctx.path.endsWith('.woff2')) await painted
         return next()
       },
-      view: ({ assets }) => assets.stylesheet('npm/@fontsource/inter/latin-400.css', 'fonts') + VIEW
+      view: ({ assets }) =>
+        assets.stylesheet('npm/@fontsource/inter/latin-400.css', 'fonts') + VIEW + TELLING
     })
   }
   // This machine has DejaVu Sans instead of Arial, which is wider.

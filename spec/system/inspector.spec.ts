@@ -1,5 +1,5 @@
 // The inspector in a browser: narrow and wide, and with the keyboard; what is readable is in accessibility.spec.ts.
-import { test } from '../support/test.ts'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { listOf } from '../extras/inspector/inspected.ts'
 import { makeSite, type Files } from '../support/site.ts'
 import { launch } from './chromium.ts'
@@ -12,8 +12,15 @@ const FILES: Files = {
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><style>path { fill: red }</style><path d="M0 0h20v20z"/></svg>'
 }
 
+/** Before every asset was looked at, the list reloads itself, and with it goes the focus. */
+async function makeSurveyed(t: ExecutionContext, files = FILES) {
+  const site = await makeSite(t, files)
+  await listOf(site)
+  return site
+}
+
 test('on a narrow page a cell has the name of its column', async t => {
-  const site = await makeSite(t, FILES)
+  const site = await makeSurveyed(t)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/?q=logo`)
   const labels = () =>
     page.evaluate<
@@ -56,7 +63,7 @@ const SEEN = `Array.from(document.querySelectorAll('thead'), head => head.getBou
 
 test('the head of a table breaks no word, and on a narrow page nothing of it is seen', async t => {
   const long = `css/a-${'long-'.repeat(30)}name.css`
-  const site = await makeSite(t, { ...FILES, 'js/app.js': '', [long]: 'a {}' })
+  const site = await makeSurveyed(t, { ...FILES, 'js/app.js': '', [long]: 'a {}' })
   // From the first question on requests are recorded.
   for (const name of ['-/', 'app.css', 'app.js', long.slice(4)]) await site.ask(`/assets/${name}`)
   const browser = launch(t)
@@ -75,9 +82,7 @@ test('the head of a table breaks no word, and on a narrow page nothing of it is 
 })
 
 test('the keyboard leads to the content, through a filter, to an asset', async t => {
-  const site = await makeSite(t, FILES)
-  // A page that reloads itself would lose the focus.
-  await listOf(site)
+  const site = await makeSurveyed(t)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/`)
   const press = async (key: string) => {
     const text = key === 'Enter' ? { text: '\r' } : {}

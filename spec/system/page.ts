@@ -93,6 +93,23 @@ export function shows(page: DrivenPage, expression: string, expected: unknown): 
   )
 }
 
+/** Notes for which files a browser offers a dictionary, which it stores while it goes on: a middleware, and what waits for that. */
+export function dictionaries() {
+  const offered = new Set<string>()
+  const note: Middleware = (ctx, next) => {
+    if (ctx.get('Available-Dictionary') !== '') offered.add(ctx.path)
+    return next()
+  }
+  const ask = `Promise.all(Array.from(document.scripts, async ({ src }) => {
+    await fetch(src, { method: 'HEAD', cache: 'no-store' })
+    return new URL(src).pathname
+  }))`
+  const areOffered = async (page: DrivenPage) =>
+    (await page.evaluate<string[]>(ask)).every(path => offered.has(path))
+  const stored = (page: DrivenPage) => until(() => areOffered(page), 'every script is a dictionary')
+  return { note, stored }
+}
+
 /** True once the live channel has told a page with hot replacement of the state that it has. */
 export const CONNECTED = 'globalThis.koaFreshAssetsHot.tick !== undefined'
 
@@ -111,6 +128,8 @@ export function edit(site: Site, name: string, before: string, after: string): v
 export async function resize(page: Page, width: number, isMobile = false): Promise<void> {
   const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: isMobile }
   await page.command('Emulation.setDeviceMetricsOverride', metrics)
+  // A mobile one is as wide as what is in it.
+  if (!isMobile) await shows(page, 'innerWidth', width)
 }
 
 export async function preferScheme(page: Page, value: 'light' | 'dark'): Promise<void> {

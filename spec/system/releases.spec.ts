@@ -9,7 +9,7 @@ import { isAble } from '../support/deltas.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
 import { writeFiles } from '../support/site.ts'
 import { folderOf } from './installed.ts'
-import { shows, visit, type View } from './page.ts'
+import { dictionaries, shows, visit, type View } from './page.ts'
 
 const page = readPage('docs/open-pages.md')
 const [reloadOnce] = page.take('', 'js')
@@ -65,8 +65,10 @@ test('an open page loads its lazy chunk after a deploy, and reloads once where t
   const { release, switchTo, options, view } = makeReleases(t)
   const [one, two, three] = [await release(1), await release(2), await release(3)]
   switchTo(1)
-  const { page, url } = await visit(t, { ...options, view })
+  const { note, stored } = dictionaries()
+  const { page, url } = await visit(t, { ...options, view, front: note })
   t.is(await page.evaluate('release'), 1)
+  if (isAble) await stored(page)
 
   await keep(one, two)
   switchTo(2)

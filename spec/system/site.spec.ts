@@ -7,7 +7,7 @@ import { command } from '../support/command.ts'
 import { listen } from '../support/front.ts'
 import { until } from '../support/until.ts'
 import { launch } from './chromium.ts'
-import { findingsIn, preferScheme, resize } from './page.ts'
+import { findingsIn, preferScheme, resize, shows } from './page.ts'
 
 /** The start page, the list, and a page with code in most languages: the colours, which take axe longest, are the theme's. */
 const COLOURFUL = new Set(['', 'all', 'deploy'])
@@ -46,6 +46,7 @@ test('every page of the docs is whole, narrow and wide, light and dark, and axe 
       t.deepEqual(await findingsIn(page, part, rules), [], `${name} at ${width} px, ${scheme}`)
     }
   }
+  await shows(page, `'__vue_app__' in document.querySelector('#app')`, true)
   await page.evaluate(`document.querySelector('.VPSwitchAppearance').click()`)
   await until(async () => (await page.evaluate(COLOURS)) === 'light', 'the page is light')
   await page.evaluate(`document.querySelector('.DocSearch-Button').click()`)
