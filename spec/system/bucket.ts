@@ -34,7 +34,7 @@ export interface Bucket {
   keys(): Promise<readonly string[]>
   /** Makes everything in it older. */
   age(hours: number): void
-  /** Waits until no request is being answered. */
+  /** Waits until every request that was sent is answered, those of a process that has ended as well. */
   rest(): Promise<void>
   /** Begins to upload what is precompiled in a project. */
   begin(root: string, limits?: Limits): Promise<{ plan: UploadPlan; child: ChildProcess }>
@@ -69,6 +69,8 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
     void answer(req, res).finally(() => pending--)
   })
   store.on('event', ({ Records: [{ s3 }] }: Stored) => bucket.received.push(s3.object.key))
+  const connections = () =>
+    new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
   const port = await open(t, server)
   const env = {
     ...process.env,
@@ -90,7 +92,12 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
         utimesSync(join(directory, name), time, time)
       }
     },
-    rest: () => until(() => pending === 0, 'all requests are answered'),
+    async rest() {
+      // Connections are accepted in their order, so this one after all others.
+      await bucket.keys()
+      const isOver = async () => pending === 0 && (await connections()) === 0
+      await until(isOver, 'all requests are answered')
+    },
     async begin(root, limits = {}) {
       const { stdout } = await start(root, ['upload-plan', '--json']).outcome
       writeFiles(root, { 'plan.json': stdout, 'upload.mjs': script?.text ?? '' })

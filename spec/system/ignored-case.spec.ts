@@ -7,10 +7,12 @@ import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
 import { command } from '../support/command.ts'
+import { openDescriptors } from '../support/descriptors.ts'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { asRoot as test } from '../support/root.ts'
 import { writeFiles, type Files } from '../support/site.ts'
+import { until } from '../support/until.ts'
 
 /** A project on such a file system. */
 async function makeProject(t: ExecutionContext, files: Files): Promise<string> {
@@ -22,6 +24,7 @@ async function makeProject(t: ExecutionContext, files: Files): Promise<string> {
   await command(program('mkfs.ntfs', 'ntfs-3g'), ['--quick', '--quiet', '--force', image])
   await command(program('lowntfs-3g', 'ntfs-3g'), ['-o', 'ignore_case', image, root])
   t.teardown(async () => {
+    await until(() => openDescriptors(root) === 0, 'every file is closed')
     await command('umount', [root])
     rmSync(top, { recursive: true })
   })

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { serial as test, type ExecutionContext } from '../support/test.ts'
+import { freePort } from '../../demo/deploy/stack.ts'
 import { startProcess } from '../support/processes.ts'
 import {
   makeProject,
@@ -333,8 +334,9 @@ inEach('a page that a script has replaced is loaded again after a restart', asyn
 /** A page of a server that is killed and started again, with what is typed into its view. */
 async function openRestarted(t: ExecutionContext, launch: Launch) {
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  let server = await startProcess(t, '../extras/live/live-site.ts', root)
-  const port = Number(server.first)
+  // Nobody else is given it while the server is away.
+  const port = await freePort()
+  let server = await startProcess(t, '../extras/live/live-site.ts', root, port)
   const page = await launch(t).open(`http://127.0.0.1:${port}/`)
   await mark(page)
   let requests = 0
