@@ -43,7 +43,6 @@ const found = (text: string, pattern: RegExp) =>
 
 for (const bundle of [true, undefined]) {
   test(`every page finds the modules of one release while these are deployed (bundle: ${bundle})`, async t => {
-    t.timeout(180_000)
     const options = { packages: ['big', 'tiny', 'wee'], bundle }
     const root = makeProject(t, placed(SHOP))
     writeFileSync(join(root, 'assets.config.json'), JSON.stringify(options))

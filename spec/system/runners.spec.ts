@@ -54,7 +54,7 @@ const FILES = {
     export default () => check(files, Koa, ours)`,
   'jest/commonjs.test.cjs': `test('works', async () => {
       expect(await require('../check.cjs')()).toBe('${EXPECTED}')
-    }, 60_000)`,
+    }, 600_000)`,
   'jest/both.test.mjs': `import { createRequire } from 'node:module'
     import * as imported from 'koa-fresh-assets'
     import check from '../check.mjs'
@@ -62,10 +62,10 @@ const FILES = {
     test('works', async () => {
       expect(await check()).toBe('${EXPECTED}')
       expect(required.koaAssets).toBe(imported.koaAssets)
-    }, 60_000)`,
+    }, 600_000)`,
   'vitest/app.test.mjs': `import { expect, test } from 'vitest'
     import check from '../check.mjs'
-    test('works', async () => expect(await check()).toBe('${EXPECTED}'), 60_000)`,
+    test('works', async () => expect(await check()).toBe('${EXPECTED}'), 600_000)`,
   'node/app.test.mjs': `import { strictEqual } from 'node:assert'
     import test from 'node:test'
     import check from '../check.mjs'
