@@ -13,7 +13,8 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { Boundary } from '../../runtime/files/containment.ts'
-import { groupBy, splitDelta } from './delta-format.ts'
+import { groupBy } from '../../runtime/lists.ts'
+import { splitDelta } from './delta-format.ts'
 
 export type BuiltDirectory = Awaited<ReturnType<typeof openDirectory>>
 

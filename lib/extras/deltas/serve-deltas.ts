@@ -6,7 +6,6 @@ import {
   canMakeDeltas,
   deltaExtension,
   dictionaryIn,
-  groupBy,
   isSealedDelta,
   leadsTo,
   MAX_DELTA_BYTES,
@@ -15,6 +14,7 @@ import {
   versionKey
 } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { readInPlace } from '../../runtime/files/containment.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { isOwnPage, weightsIn } from '../../runtime/http/requests.ts'
@@ -115,8 +115,8 @@ const DELTA_CODING = 'dcz'
 // The value is a Byte Sequence (section 2.2; RFC 9651), here the 32 bytes of a SHA-256.
 const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
 
-// The SHA-256 of the dictionary that a client has, if it accepts deltas by name, and can read the response: the size of
-// one that it cannot read must not depend on what is in its cache (section 9.3).
+// Returns the SHA-256 of the dictionary that a client has, if it accepts deltas by name, and can read the response: the
+// size of one that it cannot read must not depend on what is in its cache (section 9.3).
 function offeredDictionary(headers: IncomingHttpHeaders): Buffer | undefined {
   const offered = headers['available-dictionary']
   if (typeof offered !== 'string' || !AVAILABLE.test(offered)) return undefined

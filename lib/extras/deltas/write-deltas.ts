@@ -5,7 +5,6 @@ import {
   canMakeDeltas,
   deltaExtension,
   dictionaryIn,
-  groupBy,
   isIntactDelta,
   isSealedDelta,
   makeDelta,
@@ -15,6 +14,7 @@ import {
   versionKey
 } from './delta-format.ts'
 import { digestOf, digestOfHash } from '../../runtime/files/digest.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { statOf, type Stamp } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'

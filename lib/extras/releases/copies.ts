@@ -9,7 +9,8 @@ import { pathFrom } from '../../runtime/files/paths.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import type { Problem } from '../../runtime/app/extra.ts'
 import { faultOfDelta } from '../deltas/write-deltas.ts'
-import { groupBy, splitDelta, versionKey } from '../deltas/delta-format.ts'
+import { groupBy } from '../../runtime/lists.ts'
+import { splitDelta, versionKey } from '../deltas/delta-format.ts'
 import { openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
 import { KEPT_LIST } from '../vite/kept-files.ts'
 import { findBuild, keptIn, requireList, type BuildFiles } from './build.ts'
@@ -112,7 +113,7 @@ export const originalOf = (path: string) => splitDelta(path)?.name ?? withoutCod
 interface Checked {
   readonly path: string
   readonly message: string | undefined
-  /** This Node lacks the coding. */
+  /** True where this Node lacks the coding. */
   readonly isUnread?: boolean
 }
 

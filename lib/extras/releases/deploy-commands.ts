@@ -1,4 +1,4 @@
-// The commands for what was deployed: `verify` and `clean`.
+// Declares the commands for what was deployed: `verify` and `clean`.
 import { AGE, clean as prune, cleanKept, KEEP, type CleanReport } from './clean.ts'
 import { verifyCopies, type CheckedCopies } from './copies.ts'
 import { verify as compare } from './verify.ts'

@@ -1,4 +1,4 @@
-// The functions that a deploy script calls, each loaded when it is called.
+// Exports the functions that a deploy script calls. Each is loaded when it is called.
 import { settleForPrecompile } from '../../runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import type { CleanKeptOptions, CleanOptions, CleanReport } from './clean.ts'

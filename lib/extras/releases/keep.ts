@@ -11,7 +11,7 @@ import { withUnsaved, type Unsaved } from '../../publishing/writing/unsaved.ts'
 import { check } from '../../runtime/check-options.ts'
 import { BUILD_LIMITS, outdatedBuilds, withCopies, type BuildLimits } from './clean.ts'
 import { COPY_OPTIONS, type CopyOptions, type CompressReport, compress } from './compress.ts'
-import { sum } from '../../publishing/building/publish.ts'
+import { sum } from '../../runtime/lists.ts'
 import { openDirectory, type BuiltDirectory } from '../deltas/directory.ts'
 import type { KeptFile, KeptFiles } from '../vite/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../../runtime/urls/spelling.ts'
@@ -47,7 +47,7 @@ export async function keep(older: string, newer: string, options: KeepOptions = 
   const old = await readBuild(from, manifest, to.path)
   await requireList(from, old)
   const listed = await keptIn(to)
-  // The last one counts for each file.
+  // Where several have a file, the last one counts.
   const all = new Map([...(await keptIn(from)), ...filesWithHash(old), ...listed])
   for (const file of own.paths) all.delete(file)
   const possible = await inParallel([...all], CONCURRENCY, async entry =>

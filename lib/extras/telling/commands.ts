@@ -1,4 +1,4 @@
-// The commands `explain` and `list`.
+// Declares the commands `explain` and `list`.
 import { count, formatBytes, table } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'

@@ -4,7 +4,7 @@ import type { Pipeline } from '../../runtime/app/pipeline.ts'
 
 export const telling: Extra<Pipeline> = {
   name: 'telling',
-  standsOn: ['deltas', 'media', 'modules', 'vite'],
+  standsOn: ['media', 'modules', 'vite'],
   start: async pipeline => (await import('./overview.ts')).printOverview(pipeline),
   commandLine: async () => ({ commands: (await import('./commands.ts')).commands })
 }

@@ -3,6 +3,7 @@
 import { findReferences, type Reference } from '../../publishing/references/references.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
 import { lengthsBySource } from '../../publishing/rendering/source-map.ts'
+import { groupBy, sum } from '../../runtime/lists.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import { bytesOf, statOf } from '../../runtime/files/disk.ts'
 import { hiddenMapFile, manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
@@ -10,7 +11,6 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath, Asset } from '../../runtime/urls/manifest.ts'
 import { readNames } from '../../runtime/urls/read-manifest.ts'
-import { groupBy } from '../deltas/delta-format.ts'
 import { pathOf } from './list.ts'
 
 interface Part {
@@ -20,7 +20,7 @@ interface Part {
   readonly size: number
 }
 
-export interface Weighed {
+interface Weighed {
   readonly size: number
   readonly parts: readonly Part[]
   readonly loads: readonly string[]
@@ -54,7 +54,7 @@ export async function weigh(settings: Settings, names: readonly string[]) {
 
 type Sized = Pick<Part, 'size'>
 
-const sizeOf = (all: readonly Sized[]) => all.reduce((sum, { size }) => sum + size, 0)
+const sizeOf = (all: readonly Sized[]) => sum(all.map(({ size }) => size))
 const bySize = (one: Sized, other: Sized) => other.size - one.size
 
 /** Lists packages and the application, the largest first. What several files contain in part counts once. */
@@ -71,7 +71,7 @@ async function reached(entries: readonly string[], weighed: (path: string) => Pr
   type File = Omit<Weighed, 'loads' | 'later'> & { path: string; isLater: boolean }
   const files = new Map<string, File>()
   const [first, later] = [new Set(entries), new Set<string>()]
-  // Both grow meanwhile.
+  // Both sets grow while they are read.
   for (const paths of [first, later])
     for (const path of paths) {
       if (files.has(path)) continue
@@ -119,7 +119,7 @@ function weigherOf(settings: Settings, published: AssetsByPath) {
     const json = type && (await bytesOf(mapFile))
     const lengths = json ? lengthsBySource(String(json), code) : []
     const all = lengths.length > 0 ? lengths : sources.map(each => [each, 1] as const)
-    const whole = all.reduce((sum, [, length]) => sum + length, 0)
+    const whole = sum(all.map(([, length]) => length))
     const parts = all.map(([source, length]) => partOf(pathAt(source), (size * length) / whole))
     return { size, parts, loads, later }
   }

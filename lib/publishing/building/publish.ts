@@ -1,6 +1,7 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together; and reports what changed.
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
+import { sum } from '../../runtime/lists.ts'
 import { wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import type { PrecompileRows } from '../../runtime/settings/extra-options.ts'
@@ -151,8 +152,4 @@ export function reportOn(
 
 export async function rowsOf<Rows>(by: readonly { report?(): Promise<object> }[]): Promise<Rows> {
   return Object.assign({}, ...(await Promise.all(by.flatMap(each => each.report?.() ?? []))))
-}
-
-export function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }
