@@ -12,8 +12,7 @@ import {
   type Referring
 } from '../../publishing/references/references.ts'
 import { shiftInlineMap } from '../../publishing/rendering/source-map.ts'
-import type { Following } from '../live/following.ts'
-import type { AssetState } from '../live/page-state.ts'
+import type { AssetState, Following } from '../live/page-state.ts'
 
 class Module {
   /** The decoded URL path, with the base. */

@@ -13,10 +13,17 @@ import { connected } from '../../runtime/serving/stream.ts'
 import { suppressDisconnects } from '../../runtime/serving/respond.ts'
 import { isBelow } from '../../runtime/serving/request.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
-import { followingIn, type Following } from './following.ts'
 import { bundlesIn } from '../vite/bundles.ts'
 import { pageConsole } from './console.ts'
-import { type AssetState, type Part, stateOf, statesOfIcons, watchedFiles } from './page-state.ts'
+import {
+  followingIn,
+  stateOf,
+  statesOfIcons,
+  watchedFiles,
+  type AssetState,
+  type Following,
+  type Part
+} from './page-state.ts'
 
 /** The scripts for browsers refer to each other by relative URLs. */
 const SCRIPTS = ['', '-channel', '-console', '-overlay', '-stylesheets'].map(

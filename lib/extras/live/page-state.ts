@@ -44,6 +44,22 @@ export interface AssetState {
   readonly problem?: LinkedReport
 }
 
+/** An extra whose running part has these members stands on this one, and tells pages more. */
+export interface Following {
+  /** Is called with the states of what pages use, before pages are told. @param paths of pages that were told before */
+  look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void
+  /** The tick of the latest edit; a page is told what has happened since the tick that it knows. */
+  readonly tick: number
+  /** The channel sets it, to be called when there is something to tell that is no edit. */
+  onNews?: () => void
+  /** Returns what a page is told beside the state; undefined if nothing happened. It can be written as JSON. */
+  since(tick: number): object | undefined
+}
+
+export function followingIn(running: readonly object[]): Following | undefined {
+  return running.flatMap(each => ('following' in each ? (each.following as Following) : []))[0]
+}
+
 /** Brings an asset up to date as a request would. A path that is not served, and the file of a build, have no state. */
 export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
   const { base } = pipeline.settings
@@ -74,7 +90,7 @@ async function problemOf(error: unknown, settings: Settings): Promise<LinkedRepo
   return { ...(await errorReport(error, settings)), link: linkTo(error, settings) }
 }
 
-// Their parts have no URL, as only a reload shows a change. No page tells which icons it has: each is told of all.
+// The parts of icons have no URL, as only a reload shows a change. No page tells which it has: each is told of all.
 export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
   const { settings, running } = pipeline
   const states = await inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
