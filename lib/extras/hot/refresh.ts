@@ -8,7 +8,7 @@ import type { Transform } from '../../runtime/app/transform.ts'
 import { once } from '../../runtime/concurrency.ts'
 import { ifAssetError } from '../../runtime/errors.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
-import { firstFile, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
+import { firstFile, inlineMap, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
 import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
 import { scriptAt } from '../live/channel.ts'
@@ -47,8 +47,7 @@ async function register({ transform }: Rolldown, given: string, name: string, so
   const hasComponents = code.includes('$RefreshReg$(') || CLASS.test(code)
   // The publication reports errors of syntax.
   if (errors.length > 0 || !(hasComponents || code.includes('$RefreshSig$('))) return undefined
-  const data = map && Buffer.from(JSON.stringify(map)).toString('base64')
-  const comment = data ? `//# sourceMappingURL=data:application/json;base64,${data}\n` : ''
+  const comment = map ? inlineMap(JSON.stringify(map)) : ''
   return (keeper: string) => code + ending(keeper, hasComponents) + comment
 }
 

@@ -3,8 +3,9 @@ import { flag, isText, type Expectation, type Option } from '../../runtime/check
 
 export interface StyleOptions {
   /**
-   * Precompile minifies stylesheets and scripts with esbuild, with a source map of each (`sourceMaps`). Files named `*.min.*` are left as they are. Default: where esbuild can be loaded; a source
-   * that esbuild cannot parse is then published as it is, with a warning.
+   * Precompile minifies stylesheets and scripts with esbuild, with a source map of each (`sourceMaps`). Files named
+   * `*.min.*` are left as they are. Default: where esbuild can be loaded; a source that esbuild cannot parse is then
+   * published as it is, with a warning.
    *
    * With `true`, precompile throws an AssetError when esbuild is not installed, and for such a source.
    */

@@ -6,7 +6,7 @@ import { basename, dirname, resolve } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { loadPeer } from '../../publishing/compilers/built-in.ts'
 import { asCompileError } from '../../publishing/compilers/esbuild.ts'
-import { withRelativeSources } from '../../publishing/compilers/compiler.ts'
+import { inlineMap, withRelativeSources } from '../../publishing/compilers/compiler.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
 import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
 import type { Project } from '../../runtime/app/extra.ts'
@@ -27,9 +27,7 @@ export const esbuildOrReason = (purpose: string, root: string) =>
 
 /** Returns a text with this map at its end, in a comment of CSS. */
 export function withInlineMap(css: string, map: object): string {
-  const json = JSON.stringify(map)
-  const url = `data:application/json;base64,${Buffer.from(json).toString('base64')}`
-  return `${takeInlineMap(css).code}\n/*# sourceMappingURL=${url} */\n`
+  return takeInlineMap(css).code + inlineMap(JSON.stringify(map), 'css')
 }
 
 const set = (names: string) => Object.fromEntries(names.split(/\s+/).map(name => [name, true]))

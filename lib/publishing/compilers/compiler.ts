@@ -39,6 +39,13 @@ export function withRelativeSources(json: string, file: string): string {
   return JSON.stringify({ ...map, sources })
 }
 
+/** Returns the comment that ends a text with its source map, as JSON, in it. */
+export function inlineMap(json: string, type: 'css' | 'js' = 'js'): string {
+  const data = Buffer.from(json).toString('base64')
+  const comment = `# sourceMappingURL=data:application/json;base64,${data}`
+  return type === 'css' ? `\n/*${comment} */\n` : `\n//${comment}\n`
+}
+
 /** The absolute paths of one search, in the order in which the compiler tries them. */
 export type Search = readonly string[]
 

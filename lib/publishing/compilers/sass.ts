@@ -7,6 +7,7 @@ import { decodeIfValid } from '../../runtime/urls/spelling.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
 import {
   firstFile,
+  inlineMap,
   nodeModulesFrom,
   searchedPaths,
   withRelativeSources,
@@ -34,8 +35,9 @@ export async function compileSass(sass: typeof Sass, input: CompilerInput, synta
     const read = result.loadedUrls.flatMap(filePath)
     const imported = read.filter(file => file !== path)
     const searched = await searchedPaths(searches)
+    const map = sourceMap && withRelativeSources(JSON.stringify(result.sourceMap), path)
     return {
-      code: result.css + inlineMap(result.sourceMap, path),
+      code: map ? result.css + inlineMap(map, 'css') : result.css,
       dependencies: [...read, ...searched, ...imported.flatMap(rivalsOf)]
     }
   } catch (error) {
@@ -126,10 +128,4 @@ async function sassError(error: Sass.Exception, input: CompilerInput): Promise<C
   const isLost = error.sassMessage.startsWith("Can't find stylesheet")
   const message = await withAdvice(error.sassMessage, isLost ? written : undefined, input)
   return new CompileError(message, location, { cause: error })
-}
-
-function inlineMap(map: object | undefined, path: string): string {
-  if (!map) return ''
-  const json = Buffer.from(withRelativeSources(JSON.stringify(map), path))
-  return `\n/*# sourceMappingURL=data:application/json;base64,${json.toString('base64')} */\n`
 }

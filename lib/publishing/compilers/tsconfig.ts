@@ -4,7 +4,7 @@ import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { isInside } from '../../runtime/files/paths.ts'
 import { firstFile, foldersFrom } from './compiler.ts'
 
-export interface Tsconfig {
+interface Tsconfig {
   /** The settings that change the output. */
   readonly compilerOptions: Readonly<Record<string, unknown>>
   /** The absolute paths of the files that were read, and of those that would have been. */

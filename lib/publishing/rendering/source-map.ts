@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { pathFrom } from '../../runtime/files/paths.ts'
+import { inlineMap } from '../compilers/compiler.ts'
 import {
   positionsOf,
   writtenReference,
@@ -136,6 +137,5 @@ export function withOwnMap(code: string, file: string): string {
     .map((line, at) => words(line).map((column): SourceMapSegment => [column, 0, at, column]))
   const sources = { sources: [basename(file)], sourcesContent: [code], names: [] }
   const json = JSON.stringify({ version: 3, ...sources, mappings: encode(lines) })
-  const data = Buffer.from(json).toString('base64')
-  return `${code}\n//# sourceMappingURL=data:application/json;base64,${data}\n`
+  return code + inlineMap(json)
 }

@@ -4,6 +4,7 @@ import type { Plugin } from 'rolldown'
 import { CompileError } from '../../../runtime/errors.ts'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
 import type { Compiler } from '../../../runtime/settings/options.ts'
+import { inlineMap } from '../../../publishing/compilers/compiler.ts'
 import { asUnusable, DATA, ENTRY, FOLDER, Resolved, resolving, type Needed } from '../resolving.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { inputOf, SHARED, type Built } from './build.ts'
@@ -92,9 +93,7 @@ function compilerFor(file: string, { transform }: Rolldown): Compiler | undefine
     const made = await transform(basename(path), code, { sourcemap: sourceMap === true })
     const [error] = made.errors
     if (error) throw new CompileError(error.message, { file: path })
-    if (!made.map) return { code: made.code }
-    const map = Buffer.from(JSON.stringify(made.map)).toString('base64')
-    return { code: `${made.code}//# sourceMappingURL=data:application/json;base64,${map}` }
+    return { code: made.code + (made.map ? inlineMap(JSON.stringify(made.map)) : '') }
   }
   return { extensions: extension, target: '.js', compile }
 }
