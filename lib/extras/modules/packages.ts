@@ -22,7 +22,6 @@ export interface Package {
 
 /** The options import what they name. */
 export const OPTION = 'the option packages'
-export const DOTTED = /(?:^|\/)\./
 const MODULES = `${sep}node_modules${sep}`
 /** Package managers write these files with each installation. */
 const INSTALLED = ['.package-lock.json', '.modules.yaml', '.yarn-state.yml', '.yarn-integrity']
@@ -40,6 +39,10 @@ export function allOf(errors: readonly AssetError[]): AssetError {
   const told = [...messages.slice(0, MAX_TOLD), ...(left > 0 ? [`… and ${left} more`] : [])]
   return unusable(`packages have ${messages.length} errors:\n- ${told.join('\n- ')}`)
 }
+
+/** Tells whether a name in the path of a file begins with a dot: neither it nor what is below is published. */
+export const isHidden = (directory: string, file: string) =>
+  /(?:^|\/)\./.test(pathFrom(directory, file))
 
 /** `@a/b/c.js` -> `['@a/b', './c.js']` */
 export function splitSpecifier(specifier: string): [name: string, subpath: string] {
@@ -128,7 +131,7 @@ export class Packages {
   // installed where it would look for them; and no file whose name begins with a dot. `file` is a real path.
   async requireReach(specifier: string, importer: string, file: string): Promise<void> {
     const directory = await this.#reach(specifier, importer, file)
-    if (directory !== undefined && !DOTTED.test(withSlashes(file.slice(directory.length)))) return
+    if (directory !== undefined && !isHidden(directory, file)) return
     const [from, shown] = [importer, file].map(path => pathFrom(this.#root, path))
     const why =
       directory === undefined

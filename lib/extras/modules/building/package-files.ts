@@ -5,7 +5,7 @@ import { entriesGiven } from '../../../runtime/check-options.ts'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
 import type { AssetError } from '../../../runtime/errors.ts'
 import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
-import { isInside, pathFrom, withSlashes } from '../../../runtime/files/paths.ts'
+import { isInside, pathFrom } from '../../../runtime/files/paths.ts'
 import type { SourceFile, SourceList } from '../../../runtime/app/extra.ts'
 import type { AppSettings } from '../../../runtime/settings/settings.ts'
 import { isCanonicalBelow } from '../../../runtime/urls/spelling.ts'
@@ -13,7 +13,7 @@ import { sheetOf } from '../../../publishing/compilers/leads.ts'
 import { textType } from '../../../publishing/rendering/draft.ts'
 import { hasSameInputs, observeAll } from '../../../publishing/sources/observation.ts'
 import { isFree } from '../options.ts'
-import { allOf, DOTTED, OPTION, Packages, unusable, type Package } from '../packages.ts'
+import { allOf, isHidden, OPTION, Packages, unusable, type Package } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 
 /** @throws AssetError for those that are not there */
@@ -42,8 +42,7 @@ export async function namedFiles(
 async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
   const file = isCanonicalBelow(path) ? await realpathOf(join(directory, path)) : undefined
   if (file === undefined || !isInside(directory, file)) return undefined
-  if (DOTTED.test(withSlashes(file.slice(directory.length)))) return undefined
-  if (!(await statOf(file))?.isFile()) return undefined
+  if (isHidden(directory, file) || !(await statOf(file))?.isFile()) return undefined
   return { name: `${FOLDER}${name}/${path}`, file, directory, packageName: name }
 }
 
