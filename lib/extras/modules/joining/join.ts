@@ -115,7 +115,7 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
     experimental: { attachDebugInfo: 'none', onDemandWrapping: !hasCommonJs },
     plugins: [modulesFrom(joining, pathOf, lost)]
   })
-  const { output } = await build.generate({
+  const generated = build.generate({
     format: 'es',
     minify: target?.length
       ? { compress: { target: [...target] }, mangle: true, codegen: true }
@@ -134,7 +134,7 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
       }))
     }
   })
-  await build.close()
+  const { output } = await generated.finally(() => build.close())
   const chunks = output.filter(each => each.type === 'chunk')
   for (const specifier of chunks.flatMap(({ imports }) => imports)) {
     const file = lost.get(specifier)
