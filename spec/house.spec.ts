@@ -391,20 +391,26 @@ test('spec/ mirrors lib/, except for specs about the whole package', t => {
   t.deepEqual([...new Set(strange)], [])
 })
 
-test('everything that spec/support exports is imported by another file', t => {
-  const specs = textsIn('spec', '.ts')
-  const unused = specs
-    .filter(([name]) => name.startsWith('support/'))
-    .flatMap(([name, text]) =>
-      [...text.matchAll(/^export (?:async )?(?:\w+)\*? (\w+)/gm)]
-        .map(([, exported = '']) => exported)
-        .filter(exported => {
-          const taken = new RegExp(`\\b${exported}\\b`)
-          return !specs.some(([other, text]) => other !== name && taken.test(text))
-        })
-        .map(exported => `${name}: ${exported}`)
+test('everything that spec/support exports, and each value of lib, is imported by another file', t => {
+  const specs = textsIn('spec', '.ts').filter(([name]) => !name.includes('node_modules/'))
+  const support = specs.filter(([name]) => name.startsWith('support/'))
+  const named = (all: typeof specs, kinds: RegExp) =>
+    all.flatMap(([file, text]) =>
+      Array.from(text.matchAll(kinds), ([, name = '']) => ({ file, text, name }))
     )
-  t.deepEqual(unused, [])
+  const all = [
+    ...named(support, /^export (?:async )?(?:\w+)\*? (\w+)/gm),
+    ...named([...code], /^export (?:async )?(?:const|class|function\*?) (\w+)/gm)
+  ]
+  const unused = all.filter(({ text, name }) => {
+    const taken = new RegExp(`\\b${name}\\b`)
+    return ![...code, ...specs].some(([, other]) => other !== text && taken.test(other))
+  })
+  t.true(all.length > 1000)
+  t.deepEqual(
+    unused.map(({ file, name }) => `${file}: ${name}`),
+    []
+  )
 })
 
 const ASSETS = words(`AssetError CompileError PrecompileError assetSources clean cleanKept

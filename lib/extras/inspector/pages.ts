@@ -141,7 +141,7 @@ async function sourceOf({ pipeline }: Survey, { source }: Listed) {
   return { text: text.replace(LONG_LINE, '$1…'), isCut: content.length > MAX_BYTES }
 }
 
-export function assetPage({ asset, asked, explanation, source }: AssetReport) {
+function assetPage({ asset, asked, explanation, source }: AssetReport) {
   const { path, steps, outcome, representations } = explanation
   return layout(asset?.path ?? asked, `asset?path=${encodeURIComponent(asked)}&json`, [
     asset && summary(asset),

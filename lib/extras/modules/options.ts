@@ -9,7 +9,7 @@ import {
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
 
 /** Paths in packages, by the name of the package. */
-export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>
+type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>
 
 type Named = string | PackageFiles | false
 

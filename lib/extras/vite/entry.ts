@@ -75,7 +75,7 @@ const SCRIPTS = {
 } as const
 
 /** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
-export type FindEntry = (name: string, mount: string | undefined) => readonly LoadedUrl[]
+type FindEntry = (name: string, mount: string | undefined) => readonly LoadedUrl[]
 
 const OPTIONS = {
   mount: text,

@@ -167,7 +167,7 @@ export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Pro
 export type Content = Uint8Array | Copy
 
 /** The bytes of a file come from another file, and not from memory. */
-export interface Copy {
+interface Copy {
   readonly copyOf: string
   /** Checks the file that was opened under that name: a link may have been swapped meanwhile. */
   readonly isAllowed?: ((file: OpenFile) => Promise<boolean> | boolean) | undefined

@@ -124,7 +124,7 @@ function revalidated(isCompiled: boolean): string {
   return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
 }
 
-export function publicDirectory(
+function publicDirectory(
   settings: Settings,
   { isHidden, isOrdinary }: Pick<Directory, 'isHidden' | 'isOrdinary'>
 ): Directory {
@@ -153,7 +153,7 @@ export function publicDirectory(
   }
 }
 
-export type IsHashed = (mount: MountSettings, path: string) => boolean
+type IsHashed = (mount: MountSettings, path: string) => boolean
 
 /** Returns the Cache-Control of a single-page application's page: something else may be at its URL tomorrow. */
 export function pageCacheControl({ cacheControl }: MountSettings, path: string): string {
@@ -176,7 +176,7 @@ function excluding(globs: readonly string[], dir: string, isHidden: Directory['i
 
 const isUnstored = (value: string) => /\bno-store\b/i.test(value)
 
-export function mountDirectory(
+function mountDirectory(
   settings: Settings,
   mount: MountSettings,
   { isHidden, isHashed }: Pick<Directory, 'isHidden'> & { readonly isHashed: IsHashed }
@@ -217,7 +217,7 @@ export function mountDirectory(
   }
 }
 
-export function fileRoot(settings: Settings, root: string): Directory {
+function fileRoot(settings: Settings, root: string): Directory {
   const { root: project, symlinks } = settings
   return {
     place: { root: project, dir: root, symlinks },

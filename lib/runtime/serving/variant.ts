@@ -249,7 +249,7 @@ const known = new LRUCache<string, ContentVersion>({ max: 10_000 })
 
 // Digests a file of at most 4 MiB; of a larger one 64 pieces of 64 KiB from its start to its end, with size and mtime.
 // One whose mtime was invented, as npm, zip and Nix do, is digested whole: its next version has the same one.
-export async function contentVersionOf(opened: OpenFile): Promise<ContentVersion> {
+async function contentVersionOf(opened: OpenFile): Promise<ContentVersion> {
   const { stats } = opened
   const key = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join('-')
   const found = known.get(key)

@@ -89,7 +89,7 @@ export function requireServable(
 const UNREADABLE = 'this process may not read'
 
 /** Returns why a directory may not be served; completes "which …". */
-export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {
+function whyPrivate({ root, apps }: Private, directory: string): string | undefined {
   try {
     return exposed(
       futureRealpath(directory),
