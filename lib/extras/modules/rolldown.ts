@@ -20,7 +20,7 @@ const PEER = ['rolldown']
 /** The apps whose server found none when it started: it builds no package of theirs. */
 export const startedWithout = new WeakSet<AppSettings>()
 
-/** False for one that cannot be used as well: another tool may have brought it along. */
+/** Returns false also for one that cannot be used: another tool may have brought it along. */
 export const hasRolldown = async (root: string) =>
   foundFor('', root).then(
     () => true,
@@ -28,7 +28,7 @@ export const hasRolldown = async (root: string) =>
   )
 
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
-  // The stack of each of its threads, in bytes: with the 2 MiB of others, 20,000 nested expressions end the process.
+  // This is the stack of each of its threads, in bytes: with the usual 2 MiB, 20,000 nested expressions end the process.
   process.env['RUST_MIN_STACK'] ??= String(64 * 1024 * 1024)
   const { require } = await foundFor(purpose, root)
   const main = (await loadPeer(PEER, purpose, root)) as Rolldown
@@ -60,7 +60,7 @@ async function foundFor(purpose: string, root: string) {
   )
 }
 
-/** Texts, whose brackets do not count, and brackets. */
+/** Matches brackets, and texts, whose brackets do not count. */
 const TOKEN = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|([([{])|([)\]}])/g
 
 const TOO_DEEP =

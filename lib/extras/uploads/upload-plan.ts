@@ -1,4 +1,4 @@
-// The `upload-plan` command: which files a bucket behind a CDN needs, with the fields that a server would send.
+// Lists, for the command `upload-plan`, the files that a bucket behind a CDN needs, with the fields of a server.
 import { join } from 'node:path'
 import { printProblems, formatBytes, table } from '../../publishing/cli/command.ts'
 import { withSources } from '../../publishing/sources/sources.ts'

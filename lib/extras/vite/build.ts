@@ -1,4 +1,4 @@
-// The build of a mount: its manifest is read at start, its files before the first page and after changes, once at rest.
+// Reads the build of a mount: its manifest at start, its files before the first page and after changes, once at rest.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../runtime/concurrency.ts'
@@ -39,7 +39,7 @@ interface Reading {
   /** Changes with the tags of any entry. */
   readonly version: string
   readonly source: EntrySource
-  /** From the first page on: its version changes, as the time in milliseconds, once any of its files is written. */
+  /** It is there from the first page on. The version and the time, in milliseconds, change with any of its files. */
   readonly build?: { readonly version: string; readonly changedAt: number }
 }
 
@@ -86,7 +86,7 @@ export class MountedBuild {
     return (bundle?.hashed.has(file) || kept?.has(file)) ?? false
   }
 
-  /** Takes over another build, once it has been written. Undefined when there is nothing to wait for. */
+  /** Takes over another build, once it has been written; undefined when there is nothing to wait for. */
   refresh(seconds: number): Promise<void> | undefined {
     return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
   }

@@ -13,7 +13,7 @@ import type { DevServer } from './dev-server.ts'
 import { KINDS, MODULE, STYLESHEET, type EntrySource, type Kind } from './entry-source.ts'
 import { findNone, helpersOf } from './entry.ts'
 
-/** A page waits meanwhile. */
+/** A page waits while a mistyped name is compared with so many. */
 const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 

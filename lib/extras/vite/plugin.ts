@@ -105,7 +105,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   }
 }
 
-/** Returns what writes the announcement again that is there now. */
+/** Returns a function that writes the announcement again, if there is one now. */
 function keepingAnnouncement({ root, build }: ResolvedConfig): () => void {
   const file = announcementIn(resolve(root, build.outDir))
   const announcement = readIfThere(file)

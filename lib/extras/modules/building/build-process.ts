@@ -23,7 +23,7 @@ import { loadRolldown } from '../rolldown.ts'
 import { buildPackages, type Built } from './build.ts'
 import { specifiersOf } from './read.ts'
 
-/** Its own files come first. */
+/** A build on disk. Of its files, the modules that it made come first. */
 export interface KeptBuild extends Omit<Built, 'texts'> {
   /** The absolute path, without links. */
   readonly directory: string
@@ -103,7 +103,7 @@ export async function restoreBuild({ directory, key }: Omit<Job, 'wanted'>) {
   return deserialize(body) as KeptBuild
 }
 
-/** Another version of Node may not read it. */
+/** The seal has the version of Node: another one may not be able to read what this one has serialized. */
 function sealed(key: string, body: Buffer) {
   const seal = digestOf(Buffer.concat([Buffer.from(process.version + key), body]))
   return Buffer.concat([Buffer.from(seal), body])

@@ -19,7 +19,7 @@ import { allOf, OPTION } from '../packages.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
-/** Everything has a name, such as `npm/preact/hooks.js`. */
+/** Files are known by their names, such as `npm/preact/hooks.js`. */
 export interface Built {
   readonly texts: ReadonlyMap<string, string>
   /** Other files that they refer to. */

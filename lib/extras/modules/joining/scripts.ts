@@ -110,7 +110,7 @@ export function cycleOf(path: string, modules: Scripts): string[] {
   return reached.filter(each => reachedFrom([each], modules, true).has(path))
 }
 
-/** Rolldown runs at once what is imported so. */
+/** Rolldown runs at once what is imported like this, and so ignores `defer`. */
 const DEFERRED = /\bimport\s+defer\s*\*/
 
 export function modulesIn(all: Scripts): Scripts {

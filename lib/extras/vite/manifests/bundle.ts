@@ -1,4 +1,4 @@
-// Everything that is read from a bundler's manifest. Files are paths below the mount's directory.
+// Declares what is read from a bundler's manifest, and finds what entries load. Files are paths below the directory.
 import { posix } from 'node:path'
 import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../../runtime/views/asset-url.ts'
