@@ -5,10 +5,8 @@ import Koa, { type Context } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import { isSendable } from '../../../lib/extras/routes/extra.ts'
 import { HELPERS } from '../../../lib/extras/routes/preload-links.ts'
-import { precompile } from '../../../lib/index.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { growsInProportion } from '../../support/cost.ts'
-import { withDigest } from '../../support/digest.ts'
 import { exchange, request } from '../../support/raw.ts'
 import { makeProject, makeSite, open, type SiteOptions } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
@@ -82,15 +80,6 @@ test('a link that is already announced is not announced again', async t => {
   t.is(response.match(/103 Early Hints/g)?.length, 1)
   t.is(response.match(/Link:/g)?.length, 3)
   t.is(response.match(/app\.css/g)?.length, 1)
-})
-
-test('with fingerprints the hints contain the integrity', async t => {
-  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
-  await precompile({ root })
-  const { port } = await makePage(t, ctx => ctx.preload('app.css'), { root, env: 'production' })
-  const hinted =
-    /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/assets\/app-DIGEST\.css>; rel=preload; as=style; integrity="sha384-[\w+/]{64}"; crossorigin\r\n\r\nHTTP\/1\.1 200 OK\r\n/
-  t.regex(await ask(port), withDigest(hinted))
 })
 
 test('a link that Node cannot send ahead is in the Link of the page', async t => {
