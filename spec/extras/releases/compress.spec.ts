@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, chmodSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
-import { statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
@@ -79,23 +79,6 @@ test('include and exclude choose what is compressed, and copies of the rest stay
   t.deepEqual(compressed(), ['a.js', 'lib/b.css'])
   t.deepEqual(await leftOut({ include: ['**'], exclude: ['a.*.map'] }), ['a.js.map'])
   t.deepEqual(compressed(), ['a.js', 'lib/b.css', 'lib/b.css.map'])
-})
-
-test('a copy of the same bytes is not made again, and at most gets another mtime', async t => {
-  const { root, at } = makeDirectory(t, { 'app.css': TEXT, 'app.js': TEXT })
-  t.deepEqual(changesOf(await compress(root)), each(2))
-  const copies = WRITTEN.flatMap(extension => [`app.css${extension}`, `app.js${extension}`])
-  const stats = () => copies.map(path => statSync(at(path), { bigint: true }))
-  const changes = () => stats().map(({ ctimeNs }) => ctimeNs)
-  const inodes = () => stats().map(({ ino }) => ino)
-  const before = [changes(), inodes()]
-  t.deepEqual(changesOf(await compress(root)), each(0))
-  t.deepEqual([changes(), inodes()], before)
-  const later = Date.now() / 1000 + 60
-  utimesSync(at('app.css'), later, later)
-  t.deepEqual(changesOf(await compress(root)), each(0))
-  t.deepEqual(inodes(), before[1])
-  t.deepEqual((await verifyCopies(root)).problems, [])
 })
 
 test('a copy that is damaged, of other bytes, or larger than its original is replaced', async t => {
