@@ -18,15 +18,3 @@ test('after precompile has joined a package, verify, upload-plan, list and expla
     t.is(status, 0, `${line}: ${stderr}`)
   }
 })
-
-test('explain answers for assets and for unknown names, although a package of the options is missing', async t => {
-  const root = makeShop(t, {
-    'javascripts/plain.js': 'go()',
-    '/assets.config.mjs': `export default ${JSON.stringify({ packages: ['gone'] })}`
-  })
-  const told = await run(root, 'explain plain.js')
-  t.is(told.status, 0, told.stderr)
-  const unknown = await run(root, 'explain plian.js')
-  t.is(unknown.status, 1)
-  t.regex(unknown.stdout, /no source is published as plian\.js/)
-})
