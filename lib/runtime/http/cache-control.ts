@@ -54,10 +54,11 @@ export function isCacheControl(field: string): boolean {
   return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }
 
+export const isLifetime = (field: string) => isCacheControl(field) || /^expires$/i.test(field)
+
 /** Lets no cache store a response: a targeted field would win over `no-store` (RFC 9213 section 2.2). */
 export function forbidStoring(res: ServerResponse): void {
-  for (const name of res.getHeaderNames())
-    if (name === 'expires' || isCacheControl(name)) res.removeHeader(name)
+  for (const name of res.getHeaderNames()) if (isLifetime(name)) res.removeHeader(name)
   res.setHeader('Cache-Control', 'no-store')
 }
 

@@ -1,6 +1,11 @@
 // The fields of a response: ours, and those that an option or middleware in front has set.
 import type { ServerResponse } from 'node:http'
-import { isCacheControl, privateCacheControl } from '../http/cache-control.ts'
+import {
+  forbidStoring,
+  isCacheControl,
+  isLifetime,
+  privateCacheControl
+} from '../http/cache-control.ts'
 import { isHttp2 } from './stream.ts'
 
 export type Fields = readonly (readonly [name: string, value: string])[]
@@ -30,7 +35,10 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
 }
 
 /** Sets our fields: those that an option or a route has `said` replace earlier ones, and `Vary` is joined. */
-export function setFields(res: ServerResponse, { fields, said }: PreparedResponse): void {
+export function setFields(res: ServerResponse, { status, fields, said }: PreparedResponse): void {
+  // A cache with a lifetime for it would give the failure of one request to all (RFC 9111 section 3).
+  const isFailure = status === 412 || status === 416
+  if (isFailure && res.getHeaderNames().some(isLifetime)) forbidStoring(res)
   for (const [name, value] of fields) {
     const [earlier, key] = [res.getHeader(name), name.toLowerCase()]
     if (earlier !== undefined && key === 'vary') {

@@ -15,7 +15,7 @@ import {
   type Snapshot
 } from '../files/open-file.ts'
 import { ifReadable } from '../files/refusals.ts'
-import { isCacheControl, privateCacheControl } from '../http/cache-control.ts'
+import { isLifetime, privateCacheControl } from '../http/cache-control.ts'
 import { isLocalOrigin } from '../http/requests.ts'
 import {
   formatEtag,
@@ -107,9 +107,7 @@ export class Variant implements Validators {
 
   /** 412, and with a Content-Range 416. */
   get failed(): PreparedResponse {
-    const lasting = this.shared.more.filter(
-      ([name]) => !isCacheControl(name) && !CONTENT_OR_LIFETIME.test(name)
-    )
+    const lasting = this.shared.more.filter(([name]) => !isLifetime(name) && !CONTENT.test(name))
     return (this.#failed ??= this.#prepare(412, [
       ...withMore(this.#always(), lasting),
       ['Content-Length', '0']
@@ -170,7 +168,6 @@ export type Bytes = Pick<
 
 // A 304 does not describe content (RFC 9110 section 15.4.5), and no cache stores a 412 or a 416.
 const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
-const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
 
 /** Reads an open file; one of more than `maxBytes` stays on disk. */
 export async function readVariant(coding: string, opened: OpenFile, maxBytes: number) {

@@ -11,6 +11,7 @@ import { chooseCoding } from '../../../lib/runtime/http/requests.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { makeSite, type SiteOptions, type Files } from '../../support/site.ts'
 import { words } from '../../support/texts.ts'
+import { WAYS } from '../../support/ways.ts'
 
 const TEXT = '0123456789'
 const THEN = 1_700_000_000
@@ -308,8 +309,8 @@ test('headers are on every response and replace what was set in front, except fo
       'x-path': '/m/a.txt',
       'content-type': status < 300 ? 'text/plain; charset=iso-8859-1' : undefined,
       'content-security-policy': "default-src 'none'; sandbox",
-      'cache-control': 'private',
-      'cdn-cache-control': 'no-store',
+      'cache-control': status === 412 ? 'no-store' : 'private',
+      'cdn-cache-control': status === 412 ? undefined : 'no-store',
       'set-cookie': ['a=1'],
       'x-content-type-options': 'other',
       vary: 'Origin, Accept'
@@ -318,6 +319,28 @@ test('headers are on every response and replace what was set in front, except fo
   const { headers: inPublic } = await site.ask('/c.txt')
   t.deepEqual([inPublic['x-c'], inPublic['x-path']], ['top', undefined])
   t.deepEqual(site.errors, [])
+})
+
+test('no cache keeps the 412 or 416 of a file, whatever lifetime was set in front', async t => {
+  const lifetimes = ['Cache-Control', 'CDN-Cache-Control', 'Surrogate-Control']
+  for (const [way, options] of WAYS) {
+    const site = await makeSite(t, FILES, options)
+    site.server.prependListener('request', (_, res) => {
+      for (const name of lifetimes) res.setHeader(name, 'max-age=3600')
+      res.setHeader('Expires', 'Fri, 31 Dec 2099 23:59:59 GMT')
+    })
+    for (const [headers, status] of [
+      [{ 'if-match': '"x"' }, 412],
+      [{ range: 'bytes=9999-' }, 416]
+    ] as const) {
+      const answer = await site.ask('/c.txt', { headers })
+      const kept = ['expires', ...lifetimes].map(name => answer.headers[name.toLowerCase()])
+      t.is(answer.status, status)
+      t.deepEqual(kept, [undefined, 'no-store', undefined, undefined], way)
+    }
+    const { headers } = await site.ask('/c.txt')
+    t.is(headers['cache-control'], 'max-age=3600', way)
+  }
 })
 
 test('Cache-Control is that of `immutable`, else that of `cacheControl`, else the default', async t => {
