@@ -175,7 +175,8 @@ export class RequestState {
     this.isCompared ||= (validators.etag ?? validators.lastModified) !== undefined
     // A new version makes a different page, but not a different state of what an unsafe method changes. Nor does
     // a clock that is ahead: an edit must not overwrite what its sender has not seen.
-    const state = reads ? sent : validators
+    // A date that is not sent equals none, but `*` asks for any representation (section 13.1.1).
+    const state = reads && !maySend ? { ...validators, lastModified: Number.NaN } : validators
     const [conditions, compared] =
       reads || !isVersioned ? [headers, state] : withoutVersion(headers, state)
     const { status, reason } = evaluatePreconditions(method, conditions, compared, settings)
