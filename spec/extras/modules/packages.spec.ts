@@ -463,6 +463,7 @@ test('a package is looked for once for a page, however many modules import it', 
   for (const length of [1, 20]) {
     const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.js`, "import 'tip'"])
     const page = await makePage(t, { ...AUTOMATIC, ...EMPTY, ...Object.fromEntries(own) }, {})
+    await untilSettled()
     const looked = page.at('javascripts/node_modules/tip/package.json')
     const stopped = countStats(t, path => path === looked)
     await page.ask('/')
