@@ -7,7 +7,7 @@ import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { inParallel, once } from '../lib/runtime/concurrency.ts'
 import { precompile } from '../lib/koa-assets.ts'
 import { viteBuild, viteMount } from './support/bundler-project.ts'
-import { onFailingDisk } from './support/failing-disk.ts'
+import { onFailingDisk, type DiskCall } from './support/failing-disk.ts'
 import type { Outcome, Trial } from './support/failing-open.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { cases } from './support/soak.ts'
@@ -33,10 +33,8 @@ test('a folder that cannot be read when a production server starts is read for t
     t.is((await site.ask('/none')).status, 404)
     return site
   }
-  const { calls } = await onFailingDisk(root, {}, start)
-  const isRead = ({ syscall = '', path = '' }) => syscall === 'scandir' && path.endsWith('css')
-  const fault = { at: calls.findIndex(isRead) + 1, code: 'EACCES' } as const
-  const { result: site, failed } = await onFailingDisk(root, fault, start)
+  const at = ({ syscall, path }: DiskCall) => syscall === 'scandir' && path.endsWith('css')
+  const { result: site, failed } = await onFailingDisk(root, { at, code: 'EACCES' }, start)
   t.is(failed?.syscall, 'scandir')
   t.regex((await site.ask('/assets/print.css')).text, /width: 1px/)
 })

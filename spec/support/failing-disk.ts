@@ -11,8 +11,8 @@ const TEXTS = { EIO: 'i/o error', ENOSPC: 'no space left on device', EACCES: 'pe
 export const CODES = Object.keys(TEXTS) as readonly (keyof typeof TEXTS)[]
 
 interface Fault {
-  /** Which call fails, from 1. Default: none. */
-  readonly at?: number
+  /** Which call fails, from 1, or the first that is like this. Default: none. */
+  readonly at?: number | ((call: DiskCall) => boolean)
   readonly code?: keyof typeof TEXTS
   /** Whether no later call has an effect either. */
   readonly isEnd?: boolean
@@ -42,11 +42,12 @@ type Style = 'promise' | 'callback' | 'sync'
 /** Runs something on such a disk. */
 export async function onFailingDisk<T>(
   directory: string,
-  { at, code = 'EIO', isEnd = false }: Fault,
+  { at: wanted, code = 'EIO', isEnd = false }: Fault,
   run: () => Promise<T>
 ) {
   const opened = new Map<unknown, string>()
   const calls: DiskCall[] = []
+  let at = typeof wanted === 'number' ? wanted : undefined
   const fail = (name: string, file: unknown, dest: unknown): Error | undefined => {
     const path = typeof file === 'string' ? file : opened.get(file)
     const isBelow = path === directory || path?.startsWith(join(directory, '/'))
@@ -54,7 +55,9 @@ export async function onFailingDisk<T>(
     const isNamed = typeof file === 'string' && !name.endsWith('File')
     const syscall =
       (typeof file === 'string' ? undefined : OF_OPEN_FILES[name]) ?? SYSCALLS[name] ?? name
-    calls.push({ syscall, path })
+    const call = { syscall, path }
+    calls.push(call)
+    if (typeof wanted === 'function' && wanted(call)) at ??= calls.length
     if (calls.length !== at && !(isEnd && calls.length > Number(at))) return undefined
     const to = typeof dest === 'string' && /^(?:link|rename)$/.test(name) ? { dest } : {}
     const place = isNamed ? ` '${path}'${to.dest === undefined ? '' : ` -> '${to.dest}'`}` : ''

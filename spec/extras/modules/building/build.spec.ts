@@ -300,26 +300,34 @@ const NOT_FOUND = {
   'imports-path': ['@a/../b', '"version":"1.0.0"']
 } as const
 
-test('a hostile package.json, or import, is an error that names it, and takes linear time', async t => {
-  const hostile = (name: string, json: string, code = '') =>
-    pkg(name, {}, { 'package.json': `{"name":"${name}","version":"1.0.0",${json}}`, 'i.js': code })
-  const project = makeProject(t)
-  for (const [name, json] of Object.entries(NO_MODULE))
-    writeFiles(project, placed(hostile(name, json)))
-  for (const [name, [specifier, json]] of Object.entries(NOT_FOUND))
-    writeFiles(project, placed(hostile(name, `"module":"i.js",${json}`, `import '${specifier}'`)))
-  const before = process.cpuUsage()
-  const first = await buildIn(wantedOf(project, Object.keys(NO_MODULE)))
-  for (const name of Object.keys(NO_MODULE))
-    t.true(first.message.includes(`- ${name} 1.0.0 has no module for browsers`), first.message)
-  const second = await buildIn(wantedOf(project, Object.keys(NOT_FOUND)))
-  for (const [name, [specifier]] of Object.entries(NOT_FOUND)) {
-    const shown = specifier.replace('\0', '\\u0000')
-    const told = `node_modules/${name}/i.js imports '${shown}', which is not there: install`
-    t.true(second.message.includes(told), second.message)
+// Serial: its processor time is that of the process.
+test.serial(
+  'a hostile package.json, or import, is an error that names it, and takes linear time',
+  async t => {
+    const hostile = (name: string, json: string, code = '') =>
+      pkg(
+        name,
+        {},
+        { 'package.json': `{"name":"${name}","version":"1.0.0",${json}}`, 'i.js': code }
+      )
+    const project = makeProject(t)
+    for (const [name, json] of Object.entries(NO_MODULE))
+      writeFiles(project, placed(hostile(name, json)))
+    for (const [name, [specifier, json]] of Object.entries(NOT_FOUND))
+      writeFiles(project, placed(hostile(name, `"module":"i.js",${json}`, `import '${specifier}'`)))
+    const before = process.cpuUsage()
+    const first = await buildIn(wantedOf(project, Object.keys(NO_MODULE)))
+    for (const name of Object.keys(NO_MODULE))
+      t.true(first.message.includes(`- ${name} 1.0.0 has no module for browsers`), first.message)
+    const second = await buildIn(wantedOf(project, Object.keys(NOT_FOUND)))
+    for (const [name, [specifier]] of Object.entries(NOT_FOUND)) {
+      const shown = specifier.replace('\0', '\\u0000')
+      const told = `node_modules/${name}/i.js imports '${shown}', which is not there: install`
+      t.true(second.message.includes(told), second.message)
+    }
+    t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
   }
-  t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
-})
+)
 
 const OTHER = '../../other/node_modules/tip/secret.js'
 const REFUSED = /outside of its package|which is not there|has no module|begins with a dot/

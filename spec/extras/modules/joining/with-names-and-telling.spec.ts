@@ -36,26 +36,30 @@ test('a view may name a module in a folder that is called as the prefix is', asy
 
 const ADVICE = `it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile`
 
-test('commands say what was joined; the name of a joined part is an error, on a page and before', async t => {
-  const config = `export default ${JSON.stringify(ALL)}`
-  const page = { '/server/page.ts': "assets.javascript('widgets/picture')" }
-  const root = makeProject(t, placed({ ...SHOP, ...page, '/assets.config.mjs': config }))
-  const made = await run(root, 'precompile')
-  t.regex(made.stdout, /^Joined +10 modules of [\d.]+ kB in 7 files of [\d.]+ k?B$/m)
-  const env = { NODE_ENV: 'production' }
-  const { stdout } = await run(root, 'list', env)
-  t.regex(stdout, /^\/assets\/app\.js +\S+app\.js and 1 more /m)
-  t.regex(stdout, /^\/assets\/widgets\/picture\.js .* in \/assets\/app\.js$/m)
-  t.regex(stdout, /^\/assets\/joined\/big\.js +joined\/big\.js and 2 more /m)
-  const explained = await run(root, 'explain app.js', env)
-  t.regex(explained.stdout, /made of \/assets\/app\.js, \/assets\/widgets\/picture\.js/)
-  t.is((await run(root, 'verify', env)).status, 0)
-  const { status, stderr } = await run(root, 'verify --views server/**', env)
-  t.is(status, 1)
-  t.true(stderr.includes(`server/page.ts:1 'widgets/picture.js' has no file: ${ADVICE}`), stderr)
-  const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
-  const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
-  t.is((await site.ask('/')).status, 500)
-  const manifest = join(root, 'public/assets.json')
-  t.is(site.errors[0]?.message, `/assets/widgets/picture.js is not in ${manifest}: ${ADVICE}`)
-})
+// Serial: the commands have the directory of the process.
+test.serial(
+  'commands say what was joined; the name of a joined part is an error, on a page and before',
+  async t => {
+    const config = `export default ${JSON.stringify(ALL)}`
+    const page = { '/server/page.ts': "assets.javascript('widgets/picture')" }
+    const root = makeProject(t, placed({ ...SHOP, ...page, '/assets.config.mjs': config }))
+    const made = await run(root, 'precompile')
+    t.regex(made.stdout, /^Joined +10 modules of [\d.]+ kB in 7 files of [\d.]+ k?B$/m)
+    const env = { NODE_ENV: 'production' }
+    const { stdout } = await run(root, 'list', env)
+    t.regex(stdout, /^\/assets\/app\.js +\S+app\.js and 1 more /m)
+    t.regex(stdout, /^\/assets\/widgets\/picture\.js .* in \/assets\/app\.js$/m)
+    t.regex(stdout, /^\/assets\/joined\/big\.js +joined\/big\.js and 2 more /m)
+    const explained = await run(root, 'explain app.js', env)
+    t.regex(explained.stdout, /made of \/assets\/app\.js, \/assets\/widgets\/picture\.js/)
+    t.is((await run(root, 'verify', env)).status, 0)
+    const { status, stderr } = await run(root, 'verify --views server/**', env)
+    t.is(status, 1)
+    t.true(stderr.includes(`server/page.ts:1 'widgets/picture.js' has no file: ${ADVICE}`), stderr)
+    const routes: Middleware = ctx => void (ctx.body = ctx.assets.javascript('widgets/picture'))
+    const site = await makeSite(t, {}, { root, env: 'production', ...ALL, routes })
+    t.is((await site.ask('/')).status, 500)
+    const manifest = join(root, 'public/assets.json')
+    t.is(site.errors[0]?.message, `/assets/widgets/picture.js is not in ${manifest}: ${ADVICE}`)
+  }
+)
