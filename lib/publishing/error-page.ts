@@ -98,6 +98,4 @@ async function shortener({ root, apps }: Settings): Promise<(text: string) => st
     })
 }
 
-async function realOf(path: string): Promise<string> {
-  return (await realpathOf(path)) ?? path
-}
+const realOf = async (path: string): Promise<string> => (await realpathOf(path)) ?? path

@@ -62,12 +62,13 @@ export function followingIn(running: readonly object[]): Following | undefined {
 
 /** Brings an asset up to date as a request would. A path that is not served, and the file of a build, have no state. */
 export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
-  const { base } = pipeline.settings
-  const wanted = isBelow(path, base) && locate(path.slice(base.length), pipeline.settings)
+  const { settings } = pipeline
+  const { base } = settings
+  const wanted = isBelow(path, base) && locate(path.slice(base.length), settings)
   if (typeof wanted !== 'object') return undefined
   const plain = await pipeline.plain(wanted)
   const key = encodePath(plain.path)
-  try {
+  return orBroken({ key, changedAt: 0, path, url: base + key }, settings, async () => {
     const file = await pipeline.current(plain)
     if (!file) return undefined
     const [{ etag: version, stamp }] = file.variants
@@ -79,15 +80,20 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
     const url = base + pipeline.addressOf(plain)
     return { part: { key, version, changedAt, path, url }, inputs: inputs.map(each => each.path) }
-  } catch (error) {
-    const part = { key, version: null, changedAt: 0, path, url: base + key }
-    return { part, problem: await problemOf(error, pipeline.settings) }
-  }
+  })
 }
 
-async function problemOf(error: unknown, settings: Settings): Promise<LinkedReport> {
-  if (!(error instanceof AssetError)) throw error
-  return { ...(await errorReport(error, settings)), link: linkTo(error, settings) }
+type Make = () => Promise<AssetState | undefined>
+
+/** The part has no version while what makes it fails. */
+async function orBroken(part: Omit<Part, 'version'>, settings: Settings, make: Make) {
+  try {
+    return await make()
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    const problem = { ...(await errorReport(error, settings)), link: linkTo(error, settings) }
+    return { part: { ...part, version: null }, problem }
+  }
 }
 
 // The parts of icons have no URL, as only a reload shows a change. No page tells which it has: each is told of all.
@@ -95,19 +101,25 @@ export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
   const { settings, running } = pipeline
   const states = await inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
     const state = await stateOf(pipeline, settings.base + icon.path)
-    if (!state) return []
+    if (!state) return undefined
     const { key, version, changedAt } = state.part
     const part = { key: `icon in pages: ${key}`, version, changedAt }
-    try {
+    return orBroken(part, settings, async () => {
       // Half a file is a problem, and reloads no page.
       if (!state.problem) icon.read()
-      return [{ ...state, part }]
-    } catch (error) {
-      const problem = await problemOf(error, settings)
-      return [{ part: { ...part, version: null }, problem }]
-    }
+      return { ...state, part }
+    })
   })
-  return states.flat()
+  return states.flatMap(each => each ?? [])
+}
+
+/** Edited packages, such as members of a workspace, are built again as for a page: what they are made into has states. */
+export async function statesOfPackages(pipeline: Pipeline): Promise<AssetState[]> {
+  const looks = publishingIn(pipeline).dependencies.map(async ({ refresh }) => {
+    const look = async () => void (await refresh?.(0))
+    return orBroken({ key: 'packages', changedAt: 0 }, pipeline.settings, look)
+  })
+  return (await Promise.all(looks)).flatMap(each => each ?? [])
 }
 
 /** Pages are told about a build as a whole: its files are written one after the other. */

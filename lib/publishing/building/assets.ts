@@ -30,9 +30,7 @@ export function namesOf(built: Assets, more: Omit<GivenNames, 'assets'>): Names 
   return new Names({ ...more, assets: Array.from(built.values(), ({ asset }) => asset) })
 }
 
-export function publishedPath({ asset }: Built): string {
-  return decodeURIComponent(asset.target)
-}
+export const publishedPath = ({ asset }: Built): string => decodeURIComponent(asset.target)
 
 /** Returns the specifiers and plain URL paths by which inline scripts of views import these assets. */
 export function importedInViews(mentions: readonly Mention[], assets: Assets, { apps }: Settings) {

@@ -141,9 +141,7 @@ export function table(given: readonly (readonly string[])[], right: readonly num
   return rows.map(row => row.map(cell).join('  ').trimEnd()).join('\n')
 }
 
-export function indent(text: string, by = '  '): string {
-  return text.replace(/^(?=.)/gm, by)
-}
+export const indent = (text: string, by = '  '): string => text.replace(/^(?=.)/gm, by)
 
 export function savingsText(by: Readonly<Record<'files' | 'bytes' | 'insteadOf', number>>): string {
   return `${count(by.files, 'file')}, ${formatBytes(by.bytes)} instead of ${formatBytes(by.insteadOf)}`

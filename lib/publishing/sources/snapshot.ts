@@ -67,9 +67,7 @@ export function sourceAt(
   return { file: join(directory, path), directory, from, path, tail, name, compiler }
 }
 
-export function placeOf(path: string): string {
-  return composed(withSlashes(path))
-}
+export const placeOf = (path: string): string => composed(withSlashes(path))
 
 /** An earlier directory comes before a later one, and in one directory the first path. */
 export function snapshotOf(

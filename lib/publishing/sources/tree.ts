@@ -182,6 +182,4 @@ function haveSameFiles({ folders: before }: Listing, { folders: now }: Listing):
   return before.size === now.size && [...now].every(isSame)
 }
 
-function below(at: string, name: string): string {
-  return at === '' ? name : `${at}/${name}`
-}
+const below = (at: string, name: string): string => (at === '' ? name : `${at}/${name}`)

@@ -210,9 +210,7 @@ const SUFFIX = '.tmp'
 const TOKEN = randomBytes(8).toString('hex')
 let count = 0
 
-export function temporaryName(): string {
-  return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
-}
+export const temporaryName = (): string => `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
 
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000

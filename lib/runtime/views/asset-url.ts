@@ -113,9 +113,7 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   }
 }
 
-export function detailsOf(asset: AssetUrl): Details {
-  return asset.readDetails?.() ?? asset
-}
+export const detailsOf = (asset: AssetUrl): Details => asset.readDetails?.() ?? asset
 
 /** The result is undefined for an absolute URL. @throws {TypeError} for a name that no asset can have */
 export function assetName(given: string, extension: string): string | undefined {
@@ -181,13 +179,9 @@ export function makeMemory<Result>(version: () => string, max: number): Memory<R
   }
 }
 
-export function mediaType(name: string): string | undefined {
-  return mediaTypeOf(withoutQuery(name))
-}
+export const mediaType = (name: string): string | undefined => mediaTypeOf(withoutQuery(name))
 
-export function withoutQuery(name: string): string {
-  return checkString(name).replace(/[?#].*$/s, '')
-}
+export const withoutQuery = (name: string): string => checkString(name).replace(/[?#].*$/s, '')
 
 /** @throws {TypeError} for any other type: templates are not type-checked */
 export function checkString(name: unknown): string {
