@@ -207,6 +207,24 @@ import.meta.hot?.accept('./self', () => undefined)`
   }
 )
 
+inEach(
+  'two modules that invalidate themselves are passed on through an importer of the second',
+  async (t, launch) => {
+    const accepts = 'import.meta.hot?.accept(() => import.meta.hot.invalidate())'
+    const picky = (value: number) =>
+      `export const value = ${value}\n${told(`'self ${value}'`)}${accepts}`
+    const second = `export { value } from './self'\n${told("'second'")}${accepts}`
+    const between = `import { value } from './second'\n${told('`between ${value}`')}
+import.meta.hot?.accept('./second', () => undefined)`
+    const app = `import './between'\n${told("'app'")}import.meta.hot?.accept()`
+    const files = { 'js/app.js': app, 'js/between.js': between, 'js/second.js': second }
+    const { page, edit } = await open(t, launch, { ...files, 'js/self.js': picky(1) })
+    for (const value of [2, 3])
+      await edit('js/self.js', picky(value), `self ${value},second,between ${value},app`)
+    t.true(await isSame(page))
+  }
+)
+
 inEach('the correction of an import reloads a page whose importer never ran', async (t, launch) => {
   const app = `import('./between').catch(error => { ${told('error.message')} })
 import.meta.hot?.accept()`

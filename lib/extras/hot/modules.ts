@@ -22,6 +22,8 @@ class Module {
   /** The imports that it replaces itself. */
   accepted: ReadonlySet<Module> = new Set()
   acceptsItself = false
+  /** An edit that it has taken may go on to its importers. */
+  mayInvalidate = false
   /** The version in its URL: the tick of the last edit of it, or of what it imports; 0 for none. */
   tick = 0
   editedAt = 0
@@ -44,6 +46,8 @@ const SCRIPT = /\.m?js$/i
 const HOT = /^import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/
 /** The argument is neither a string nor a list of them. */
 const ACCEPTS_ITSELF = new RegExp(`${HOT.source}\\s*\\??\\.\\s*accept\\s*\\(\\s*(?![\\s"'\`[])`)
+/** The member is used, or the context is handed on. */
+const MAY_INVALIDATE = new RegExp(`${HOT.source}(?!\\s*\\??\\.(?!\\s*invalidate\\b))`)
 const WINDOW = 400
 
 export class HotModules implements Following {
@@ -136,13 +140,12 @@ export class HotModules implements Following {
     this.tick = Math.max(this.tick + 1, Date.now())
   }
 
-  /** An importer that accepts the module keeps its URL, but not that of the first to accept itself, which may invalidate itself. */
-  #renew(module: Module, isBeyond = false): void {
+  /** An importer that accepts the module keeps its URL, unless the edit may be passed on through it. */
+  #renew(module: Module): void {
     if (module.tick === this.tick) return
     module.tick = this.tick
     for (const importer of module.importers)
-      if (!importer.accepted.has(module) || (module.acceptsItself && !isBeyond))
-        this.#renew(importer, isBeyond || module.acceptsItself)
+      if (!importer.accepted.has(module) || module.mayInvalidate) this.#renew(importer)
   }
 
   #read(module: Module, { body = Buffer.of(), etag }: Variant, { find, metasIn }: Lexer): void {
@@ -163,6 +166,7 @@ export class HotModules implements Following {
     module.imports = led(imports)
     module.accepted = led(accepted)
     module.acceptsItself = contexts.some(each => ACCEPTS_ITSELF.test(each))
+    module.mayInvalidate = module.acceptsItself && contexts.some(each => MAY_INVALIDATE.test(each))
     for (const each of module.imports) each.importers.add(module)
     const gone = [...before].filter(each => !module.imports.has(each))
     for (const each of gone) each.importers.delete(module)
