@@ -264,5 +264,7 @@ export function nearestPath(path: string, candidates: readonly string[]): string
   const alike = candidates.filter(each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`))
   const lengthOf = (text: string) => Math.min(text.length, path.length)
   const [longest] = alike.toSorted((a, b) => lengthOf(b) - lengthOf(a))
-  return longest ?? nearest(path, candidates)
+  // The first folder of a path is not part of the name.
+  const within = path.replace(/^[^/]+\//, '')
+  return longest ?? nearest(path, candidates) ?? nearest(within, candidates)
 }

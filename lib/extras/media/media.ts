@@ -199,12 +199,8 @@ function merged(own: InlineSvg['attributes'], given: Attributes): Attributes {
   return Object.fromEntries(replaced)
 }
 
-export function notInlined(name: string): string {
-  return (
-    `inline() cannot write '${name}': it is no source, or the option inline does not name it, which ` +
-    "precompile needs as well: inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name"
-  )
-}
+export const notInlined = (name: string) =>
+  `inline() cannot write '${name}': it is no source, or the option inline does not name it, which precompile needs as well: inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name`
 
 const withoutNames = (name: string) =>
   `inline() cannot write '${name}' in production without fingerprints: remove 'fingerprint: false'`

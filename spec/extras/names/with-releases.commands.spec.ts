@@ -35,6 +35,7 @@ test('an option views that no file matches is told of, not taken for correct', a
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["assets.stylesheet('app')"],
   ["assets.stylesheet('apq')", "'apq.css' is not an asset; did you mean 'app.css'?"],
+  ["assets.path('icons/crat.svg')", "'icons/crat.svg' is not an asset; did you mean 'cart.svg'?"],
   ["assets.importMap({ entry: 'shpo' })", "'shpo.js' is not an asset; did you mean 'shop.js'?"],
   ["importMap({ entry: ['shop', `crat`] })", "'crat.js' is not an asset; did you mean 'chart.js'?"],
   [
@@ -55,7 +56,8 @@ const VIEW: readonly (readonly [line: string, problem?: string])[] = [
 
 test('verify --views names file, line and the nearest name, with exit status 1', async t => {
   const views = 'views/**/*.ejs'
-  const assets = { 'app.css': 'a{}', 'shop.js': '', 'chart.js': '', '\u00c9.svg': '' }
+  const images = { 'cart.svg': '', '\u00c9.svg': '' }
+  const assets = { 'app.css': 'a{}', 'shop.js': '', 'chart.js': '', ...images }
   const root = makeShop(t, {
     ...assets,
     '/views/a.ejs': VIEW.map(([line]) => `<%- ${line} %>`).join('\n'),
@@ -63,7 +65,7 @@ test('verify --views names file, line and the nearest name, with exit status 1',
   })
   const { status, stdout, stderr } = await run(root, `verify --views ${views}`)
   t.is(status, 1)
-  t.regex(stdout, /^\d+ names in 1 view, 5 problems\nSee .*production\.md#names-in-views\n$/)
+  t.regex(stdout, /^\d+ names in 1 view, 6 problems\nSee .*production\.md#names-in-views\n$/)
   const lines = VIEW.map(([, problem], at) => (problem ? `views/a.ejs:${at + 1} ${problem}\n` : ''))
   t.is(stderr, lines.join(''))
   const report = await run(root, `verify --views ${views} --json`)
@@ -85,7 +87,7 @@ test('verify --views names file, line and the nearest name, with exit status 1',
   t.is((await run(root, 'verify --views')).stderr, message)
   t.deepEqual(await run(root, 'verify'), {
     status: 1,
-    stdout: `4 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('production.md#names-in-views')}\n`,
+    stdout: `5 assets, 1 name in 1 view, 1 problem\nSee ${helpAt('production.md#names-in-views')}\n`,
     stderr: message
   })
 })
