@@ -133,4 +133,4 @@ async function faultOfTarget(file: string, path: string, entry: Asset) {
 const MISSING = `is missing: copy it again, or ${REMEDY}`
 
 const writtenSince = (target: string) =>
-  `differs from ${target}: a development server has written it since, or the manifest is that of another release: ${REMEDY}`
+  `differs from ${target}: a development server has written it since (stop it first), or the manifest is that of another release: ${REMEDY}`

@@ -30,7 +30,7 @@ test('verify reports a plain name that is missing or differs from its target, an
   writeFileSync(file('/assets/app.css'), 'edited')
   rmSync(file('/assets/logo.png'))
   const target = targetOf(root, '/assets/app.css')
-  const message = `differs from ${target}: a development server has written it since, or the manifest is that of another release: run npx koa-fresh-assets precompile`
+  const message = `differs from ${target}: a development server has written it since (stop it first), or the manifest is that of another release: run npx koa-fresh-assets precompile`
   const missing = 'is missing: copy it again, or run npx koa-fresh-assets precompile'
   const expected = [
     { path: '/assets/app.css', message },
