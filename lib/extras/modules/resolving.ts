@@ -132,7 +132,7 @@ export const isPlainSheet = (specifier: string, importing = '') =>
 export function lostReason(specifier: string): string {
   const other = 'name another module for it in the option imports'
   if (isSheet(specifier))
-    return `imports '${specifier}', which is a stylesheet, and no browser takes it for a module: use another module of the package, and name the stylesheet as a file of it, for stylesheet()`
+    return `imports '${specifier}', which is a stylesheet, and no browser takes it for a module: use another module of the package, or remove the import if the package is yours, and @import the stylesheet in one of the app, or name it as a file of the package, for stylesheet()`
   if (isBuiltin(specifier))
     return `imports '${specifier}', which is a module of Node, and no browser has it: ${other}`
   if (!isPackage(specifier))

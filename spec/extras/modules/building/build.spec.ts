@@ -252,7 +252,8 @@ test('the error says of every package what is wrong, and what to write', async t
         "'tip/index.js', which is not installed, or not exported by the version that is (npm ls tip tells which is asked for): run npm install tip",
       'for-node':
         "for-node/index.js imports 'node:fs', which is a module of Node, and no browser has it",
-      styled: "styled/index.js imports './a.css', which is a stylesheet, and no browser takes it",
+      styled:
+        "styled/index.js imports './a.css', which is a stylesheet, and no browser takes it for a module: use another module of the package, or remove the import if the package is yours, and @import the stylesheet in one of the app",
       short: "short/index.js imports './part', which is not there: install the package again"
     },
     { wrong: 'node_modules/wrong/index.js:2:19 cannot be built: ' }
