@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { digestOf } from '../../runtime/files/digest.ts'
-import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
+import { ignoreSystemError, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import { writeAtomically } from '../../publishing/writing/write.ts'
 import { firstAnswer, once } from '../../runtime/concurrency.ts'
 import { compilersFor, isBuiltIn, PEERS } from '../../publishing/compilers/built-in.ts'
@@ -78,11 +78,12 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   }
   let timer: NodeJS.Timeout | undefined
   return {
-    restored: once(() => restore().catch(unlessDisk)),
+    // An index that cannot be read or written costs the next process its time and nothing else.
+    restored: once(() => restore().catch(ignoreSystemError)),
     saveSoon() {
       timer ??= setTimeout(() => {
         timer = undefined
-        void save().catch(unlessDisk)
+        void save().catch(ignoreSystemError)
       }, DELAY_MS).unref()
     }
   }
@@ -125,9 +126,4 @@ async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> 
   const files = PEERS.flatMap(name => folders.map(at => join(at, name, 'package.json')))
   const stats = await Promise.all([own, ...files].map(statOf))
   return stats.map(stamp => (stamp ? `${stamp.ino} ${stamp.mtimeNs} ${stamp.ctimeNs}` : ''))
-}
-
-/** An index that cannot be read or written costs the next process its time and nothing else. */
-function unlessDisk(error: unknown): void {
-  if (errorCode(error) === undefined) throw error
 }

@@ -4,7 +4,7 @@ import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
 import type { AppSource, PageDependency, Project } from '../../runtime/app/extra.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
-import { errorCode, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
+import { ignoreSystemError, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
@@ -27,10 +27,10 @@ export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn)
     await Promise.all([loadModuleLexer(), loadCompilers(), ...loading])
   }
   const sources = await loadSources(settings, warn)
-  // A test loads the compilers of what it asks for.
+  // A test loads the compilers of what it asks for. Of what cannot be read the requests for it tell.
   if (env !== 'development' && env !== 'test') {
     const compiling = apps.filter(({ compile }) => compile).map(sources.of)
-    const used = await Promise.all(compiling.map(each => each.compilers().catch(leftToRequests)))
+    const used = await Promise.all(compiling.map(each => each.compilers().catch(ignoreSystemError)))
     await loadPeersOf(new Set(used.flatMap(each => each ?? [])), root)
   }
   const rebuilt = new Rebuilt(settings, sources, warn, forget)
@@ -124,11 +124,6 @@ export async function sourcedNameIn(all: Sources, app: AppSettings, name: string
   return plain !== undefined && (await sources.find(plain)) ? plain : undefined
 }
 
-/** Ignores what cannot be read: the requests for it report that. */
-function leftToRequests(error: unknown): undefined {
-  if (errorCode(error) === undefined) throw error
-}
-
 /** Beyond this number all are forgotten. */
 const MAX_READ = 2000
 
@@ -159,6 +154,6 @@ function readable<T>(look: () => T): T | undefined {
   try {
     return look()
   } catch (error) {
-    return leftToRequests(error)
+    return ignoreSystemError(error)
   }
 }

@@ -7,8 +7,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { oneAtATime } from '../../runtime/concurrency.ts'
 import {
   classifyEntries,
-  errorCode,
   type FolderEntries,
+  ignoreSystemError,
   isHidden,
   undefinedIfMissing,
   isSameInode,
@@ -159,7 +159,7 @@ export class Tree {
       watcher.on('error', () => this.#unwatch(at))
     } catch (error) {
       // There may be no watcher left (ENOSPC, EMFILE), no folder (ENOENT), or no events on this system (ENOSYS).
-      if (errorCode(error) === undefined) throw error
+      ignoreSystemError(error)
     }
   }
 

@@ -36,6 +36,11 @@ export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | un
   }
 }
 
+/** Ignores the failure of a system call, where nothing is lost or a later call tells of it; any other error is a bug. */
+export function ignoreSystemError(error: unknown): undefined {
+  if (errorCode(error) === undefined) throw error
+}
+
 /** Adds the path to an error; Node leaves it out where a call on an open file fails: `EIO: i/o error, read`. */
 export function named<T>(error: T, path: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
