@@ -17,14 +17,7 @@ import {
   STATUS
 } from './vite-server.ts'
 import { readIfThere } from '../../runtime/files/at-start.ts'
-import {
-  check,
-  isRecord,
-  isText,
-  listOf,
-  text,
-  type Expectation
-} from '../../runtime/check-options.ts'
+import { check, isRecord, isText, text, type Expectation } from '../../runtime/check-options.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 export interface FreshAssetsOptions {
@@ -40,9 +33,8 @@ const OPTIONS = {
   mount: { ...text, expected: "a URL path such as '/admin'", isRequired: true },
   base: BASE,
   input: {
-    ...listOf('the path of a script or a stylesheet, or a list of them', isText),
-    holds: value =>
-      isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+    expected: 'the path of a script or a stylesheet, or a list of them',
+    holds: value => [value].flat().length > 0 && [value].flat().every(isText),
     isRequired: true
   }
 } satisfies Record<keyof FreshAssetsOptions, Expectation>
