@@ -226,18 +226,6 @@ test('init <app> says what keeps the only app at /, and that does', async t => {
   t.deepEqual(stylesheets, ['/assets/admin/admin.css', '/assets/app.css'])
 })
 
-test('init <app> beside other apps writes no file with a name of theirs', async t => {
-  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
-  await run(root, 'init')
-  await run(root, 'init admin')
-  await run(root, 'init shop')
-  const expected = words(`
-    /assets/admin/admin.css /assets/admin/admin.js /assets/app.css /assets/app.js
-    /assets/favicon.ico /assets/logo.svg /assets/shop/shop.css /assets/shop/shop.js
-  `)
-  t.deepEqual(await published(root), expected)
-})
-
 const WRITES = /^(?:write|open|mkdir|rename|rm|unlink|link|chmod|utime|ftruncate)/
 const HERE = { 'package.json': '{ "type": "module" }' }
 
