@@ -45,23 +45,6 @@ test.before(async () => {
   await build({ ...given, plugins: [react()], build: how })
 })
 
-test('an entry is the stylesheets of its static graph, its module, and a preload for each import', async t => {
-  const tagsOf = async (name: string) =>
-    unhashed(summary((await pagesOf(optionsOf())()).entry(name)))
-  t.deepEqual(await tagsOf('src/main.ts'), [
-    'stylesheet /static/assets/deep.css',
-    'stylesheet /static/assets/shared.css',
-    'stylesheet /static/assets/main.css',
-    'module /static/assets/main.js',
-    'modulepreload /static/assets/deep.js',
-    'modulepreload /static/assets/shared.js'
-  ])
-  const modules = (tags: string[]) => tags.filter(tag => tag.startsWith('module '))
-  t.deepEqual(modules(await tagsOf('src/react.tsx')), ['module /static/assets/react.js'])
-  t.deepEqual(await tagsOf('src/print.css'), ['stylesheet /static/assets/print.css'])
-  t.deepEqual(await tagsOf('/src/other.ts'), await tagsOf('./src/other.ts'))
-})
-
 test('stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
   const html = readFileSync(join(root, 'dist/index.html'), 'utf8')
   const page = await pagesOf(optionsOf())()
