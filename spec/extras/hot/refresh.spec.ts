@@ -102,10 +102,15 @@ test('a module without components or hooks stays as it was written', async t => 
 })
 
 test('a module is published again once react-refresh is among the dependencies', async t => {
-  const { site, code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...UNPREPARED })
-  t.notRegex(code, HOOKED)
-  site.write('/package.json', JSON.stringify(REACT))
-  t.regex(await codeOf(site), REGISTERED)
+  for (const [file, text] of [
+    ['counter.tsx', COUNTER],
+    ['counter.js', PLAIN]
+  ] as const) {
+    const { site, code } = await published(t, { [`scripts/${file}`]: text, ...UNPREPARED })
+    t.notRegex(code, HOOKED)
+    site.write('/package.json', JSON.stringify(REACT))
+    t.regex(await codeOf(site), REGISTERED, file)
+  }
 })
 
 test('a component that does not compile is reported with its place', async t => {
