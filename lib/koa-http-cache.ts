@@ -52,8 +52,8 @@ export { versionOf, type VersionOfOptions } from './runtime/http-cache/version-o
 // This export also loads the types of ctx into a file that imports this one.
 export type { HttpCacheMethods } from './runtime/http-cache/methods.ts'
 
-// A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5); Content-Location is kept.
-const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range']
+// A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5, RFC 9530); Content-Location is kept.
+const CONTENT_FIELD = /^(?:content-(?:type|length|encoding|language|range|digest)|repr-digest)$/
 
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
@@ -149,7 +149,7 @@ function dropBody(ctx: Context): void {
 }
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Decision): void {
-  for (const name of CONTENT_FIELDS) ctx.remove(`Content-${name}`)
+  for (const name of ctx.res.getHeaderNames()) if (CONTENT_FIELD.test(name)) ctx.remove(name)
   if (ctx.body != null) {
     state.hadStream = isStream(ctx.body)
     dropBody(ctx)

@@ -203,7 +203,7 @@ test('a stream that was set as the body is destroyed, and a web stream cancelled
   t.deepEqual(site.errors, [])
 })
 
-test('a 304 has no headers about content, and all others', async t => {
+test('a 304 and a 412 have no headers about content, and a 304 all others', async t => {
   const site = await openRoute(t, async ctx => {
     ctx.expires(900, 'public')
     ctx.cookies.set('seen', 'yes')
@@ -213,6 +213,8 @@ test('a 304 has no headers about content, and all others', async t => {
       'Content-Language': 'en',
       'Content-Encoding': 'gzip',
       'Content-Range': 'bytes 0-1/2',
+      'Content-Digest': 'sha-256=:x:',
+      'Repr-Digest': 'sha-256=:x:',
       'Content-Location': '/page.en',
       'X-Other': 'kept'
     })
@@ -231,6 +233,11 @@ test('a 304 has no headers about content, and all others', async t => {
     vary: 'Accept-Language',
     'x-other': 'kept'
   })
+  const failed = await site.get(EXPECTS_Y)
+  t.deepEqual([failed.status, failed.headers['content-type']], [412, 'text/plain; charset=utf-8'])
+  for (const name of ['language', 'encoding', 'range', 'digest'])
+    t.is(failed.headers[`content-${name}`], undefined, name)
+  t.is(failed.headers['repr-digest'], undefined)
 })
 
 const DECIDES: FreshOptions = { halt: false }

@@ -167,7 +167,7 @@ export type Bytes = Pick<
 >
 
 // A 304 does not describe content (RFC 9110 section 15.4.5), and no cache stores a 412 or a 416.
-const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
+const CONTENT = /^(?:content-(?:type|encoding|language|digest)|repr-digest|accept-ranges)$/i
 
 /** Reads an open file; one of more than `maxBytes` stays on disk. */
 export async function readVariant(coding: string, opened: OpenFile, maxBytes: number) {
