@@ -7,6 +7,7 @@ import { check, flag, optionError, text, type Expectation } from '../../runtime/
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Variants } from '../../runtime/serving/file.ts'
 import type { Variant } from '../../runtime/serving/variant.ts'
+import { isRetrieval } from '../../runtime/http/preconditions.ts'
 import { respondWithFile } from '../../runtime/serving/respond.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
 import { isCanonicalBelow } from '../../runtime/urls/spelling.ts'
@@ -63,7 +64,9 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     const wanted = wantedAt(`/${below}`, settings)
     // Koa starts at 404, and has no other sign of whether the route has set a status.
     const isSet = Reflect.get(this.response, '_explicitStatus') === true
-    const status = isSet && this.status !== 200 ? this.status : undefined
+    const given = isSet ? this.status : 200
+    // The conditions of a PUT are for what the route has changed by now (RFC 9110 section 13.2.1).
+    const status = given === 200 && isRetrieval(this.method) ? undefined : given
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const { download, immutable, lastModified } = options
     const name = download === true ? basename(path) : download

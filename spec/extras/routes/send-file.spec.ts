@@ -55,6 +55,20 @@ test('a status that the route has set stays, and the whole file is sent with it'
   }
 })
 
+test('what a PUT or POST has done is no 412, whatever condition the file that is sent meets', async t => {
+  const site = await makeSender(t, { 'a.pdf': PDF })
+  const { etag } = (await site.ask(asked('a.pdf'))).headers
+  for (const method of ['PUT', 'POST', 'PATCH', 'DELETE'])
+    for (const headers of [
+      { 'if-match': '"before"' },
+      { 'if-none-match': '*' },
+      { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT', range: 'bytes=0-3' }
+    ]) {
+      const { status, text, headers: sent } = await site.ask(asked('a.pdf'), { method, headers })
+      t.deepEqual([status, text, sent.etag], [200, PDF, etag], method)
+    }
+})
+
 test('it works where koaAssets does not serve, and for files of a mount or of public', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
   const { text, headers } = await site.ask(asked('a.txt'))
