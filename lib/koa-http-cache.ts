@@ -129,6 +129,8 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     state.defaults ??= settings.defaults
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
   }
+  const isPromised = isStream(ctx.body) && ctx.res.hasHeader('Cache-Control')
+  if (isPromised && isOutermost) forbidStoringWhenSent(ctx)
   // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))

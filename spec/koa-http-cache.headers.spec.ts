@@ -1,4 +1,5 @@
 // What ctx.cacheControl, ctx.expires, the defaults and the cache groups (RFC 9875) write.
+import { createReadStream } from 'node:fs'
 import { test, type ExecutionContext } from './support/test.ts'
 import Koa from 'koa'
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
@@ -279,6 +280,24 @@ test('behind a default a 404 that no route wrote is stored by no cache, unless a
     }
   const plain = await open(t, new Koa().use(koaHttpCache()))
   t.is((await plain.get()).headers['cache-control'], undefined)
+})
+
+test('a stream that fails before its first byte is stored by no cache', async t => {
+  for (const [name, KoaOf] of KOAS)
+    for (const cacheControl of ['public', undefined]) {
+      const app = new KoaOf().use(koaHttpCache({ cacheControl })).use(koaHttpCache())
+      app.use(ctx => {
+        if (cacheControl === undefined) ctx.expires(900, 'public')
+        ctx.body = createReadStream('/none/of/that')
+      })
+      // Koa 3 closes the connection.
+      const answer = await (await open(t, app)).get().catch(() => undefined)
+      const { status, headers } = answer ?? {}
+      t.deepEqual(
+        [status, headers?.['cache-control'], headers?.expires],
+        name === 'Koa 2' ? [404, 'no-store', undefined] : [undefined, undefined, undefined]
+      )
+    }
 })
 
 test('headers that are written for the failure itself, or by hand, are kept', async t => {

@@ -108,13 +108,15 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
   return true
 }
 
-/** A request that no route took may still be answered with a file, as koa-static does with `defer`, or with a page. */
+/**
+ * For what fails, or does not, when it is sent: a request that no route took may still get a file, as with koa-static's
+ * `defer`, or a page; with Koa 2 a stream that fails before its first byte becomes a 404 or 500 without any field.
+ */
 export function forbidStoringWhenSent(ctx: Context): void {
   const { res } = ctx
-  const { statusCode } = res
   const writeHead = Reflect.get(res, 'writeHead') as (...given: readonly unknown[]) => unknown
   Reflect.set(res, 'writeHead', (...given: readonly unknown[]) => {
-    if (given[0] === statusCode) forbidStoringUnlessSaid(ctx)
+    if (Number(given[0]) >= 400) forbidStoringUnlessSaid(ctx)
     return Reflect.apply(writeHead, res, given)
   })
 }
