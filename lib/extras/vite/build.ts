@@ -202,10 +202,10 @@ async function whenAtRest(mount: MountOfBuild, bundle: Bundle, needed: ReadonlyS
     if (missing) mount.warn(`keeping the last build: ${incomplete(mount, missing).message}`)
     return missing ? undefined : last
   }
-  const changedAt = await look()
-  const rest = changedAt === undefined ? 0 : RESTED_MS - (Date.now() - changedAt)
-  // The rest is longer for a time in the future: the clock of the disk may be ahead of ours.
-  if (rest <= 0 || rest > RESTED_MS) return changedAt
+  // As of before the look, which may be held up. The clock of the disk may be ahead of ours.
+  const [lookedAt, changedAt] = [Date.now(), await look()]
+  const rest = RESTED_MS - (lookedAt - (changedAt ?? 0))
+  if (changedAt === undefined || changedAt > Date.now() || rest <= 0) return changedAt
   await setTimeout(rest)
   return (await look()) === changedAt ? changedAt : undefined
 }

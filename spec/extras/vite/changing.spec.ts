@@ -1,10 +1,11 @@
 // A new build while the server runs.
-import { renameSync, rmSync, statSync, utimesSync, symlinkSync } from 'node:fs'
+import fs, { renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { test, type ExecutionContext } from '../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { SECRET } from '../../security/stronghold.ts'
+import { replaceCalls } from '../../support/calls.ts'
 import { areOf, pagesOf, summary, viteMount } from '../../support/bundler-project.ts'
 import { isNotOurs, makeFronts } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
@@ -134,6 +135,35 @@ test('a file that is still being written is waited for', async t => {
   }
   await until(isGrown, 'a chunk grows without a pause')
 })
+
+// Serial: it moves the clock of the process.
+test.serial(
+  'a file that was young when it was looked at is waited for, however long the look took',
+  async t => {
+    const root = makeBuild(t, { text: 'first', hash: '' })
+    const pages = pagesOf(optionsOf(root))
+    const before = (await pages()).entry('src/main.ts')
+    build(root, { text: 'next', hash: '' })
+    const script = join(root, 'dist/main.js')
+    const { stat } = fs
+    const { now } = Date
+    let looks = 0
+    t.teardown(() => (Date.now = now))
+    replaceCalls(t, {
+      stat(path: string, options: object, done: (...results: unknown[]) => void) {
+        stat(path, options, (...results: unknown[]) => {
+          if (path === script && looks++ === 0) {
+            writeFileSync(script, 'a part')
+            Date.now = () => now() + 2000
+          }
+          done(...results)
+        })
+      }
+    })
+    t.is((await pages()).entry('src/main.ts'), before)
+    t.true(looks > 1)
+  }
+)
 
 // How the files of a bundle are served, and its manifest is not.
 
