@@ -185,6 +185,7 @@ and in a view, where the helpers are called assets:
 
   <%- assets.stylesheet('app') %>
   <%- assets.importMap({ entry: 'app' }) %>
+  <%- assets.live() %>
   <%- assets.javascript('app', { type: 'module' }) %>
 
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${wanted}`

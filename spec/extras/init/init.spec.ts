@@ -44,6 +44,7 @@ test('init gives a new project, here or at --root, assets, a configuration and d
   const { status, stdout, stderr } = await run('.', `init --root ${root}`)
   t.deepEqual([status, stderr], [0, ''])
   t.true(stdout.includes("import options from './assets.config.js'"))
+  t.regex(stdout, /importMap\(.*\n +<%- assets\.live\(\) %>\n.*javascript\(/)
   const own = ['.env.development', '.env.test', '.gitignore', 'assets.config.js', 'package.json']
   t.deepEqual(filesBelow(root).toSorted(), [...own, ...ASSETS].toSorted())
   const dotfiles = { '.env.development': SERVE, '.env.test': `NODE_ENV=test\n${SERVE}` }
