@@ -38,9 +38,8 @@ function etagOfContent({ status, body, method }: Context, state: RequestState) {
   const content = contentOf(body)
   state.serialized = body
   // A route may leave out the content for HEAD, whose ETag is that of GET.
-  return content === undefined || (method === 'HEAD' && content.length === 0)
-    ? undefined
-    : `W/"${digestOf(content)}"`
+  const isLeftOut = method === 'HEAD' && content?.length === 0
+  return content === undefined || isLeftOut ? undefined : `W/"${digestOf(content)}"`
 }
 
 // Koa sends this content, if it is known in advance.

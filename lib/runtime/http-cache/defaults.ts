@@ -29,8 +29,7 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   for (const field of [...defaults.vary, ...negotiatedFields(ctx.request)]) ctx.vary(field)
   if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
   const { known } = state
-  if (known === undefined || !dependsOnMore(ctx, state, defaults.personal.sharesCookies, known))
-    return
+  if (!known || !dependsOnMore(ctx, state, defaults.personal.sharesCookies, known)) return
   state.removeValidators()
   state.reason += '; it depends on more since ctx.fresh, so it has no ETag'
 }
@@ -45,9 +44,7 @@ function dependsOnMore(ctx: Context, state: RequestState, shares: boolean, known
   return hasStream(ctx, state) && !isKnownPersonal
 }
 
-function hasStream(ctx: Context, state: RequestState): boolean {
-  return state.hadStream || isStream(ctx.body)
-}
+const hasStream = (ctx: Context, state: RequestState) => state.hadStream || isStream(ctx.body)
 
 const NOT_STORED: CachingFields = {
   fields: [{ name: 'Cache-Control', value: 'no-store' }],

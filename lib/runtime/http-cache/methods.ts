@@ -227,9 +227,7 @@ export class RequestState {
 }
 
 /** Only Koa's own flag tells the 404 of a route that set no status from one that a route set. */
-function isStatusSet({ response }: Context): boolean {
-  return Reflect.get(response, '_explicitStatus') === true
-}
+const isStatusSet = ({ response }: Context) => Reflect.get(response, '_explicitStatus') === true
 
 /** Koa responds 404 where a route sets neither a body nor a status. */
 export function isUntouched(ctx: Context): boolean {

@@ -45,13 +45,8 @@ export function etagMatches(
   })
 }
 
-function isWeak(tag: string): boolean {
-  return tag.startsWith('W/')
-}
-
-function opaqueOf(tag: string): string {
-  return isWeak(tag) ? tag.slice(2) : tag
-}
+const isWeak = (tag: string) => tag.startsWith('W/')
+const opaqueOf = (tag: string) => (isWeak(tag) ? tag.slice(2) : tag)
 
 const DAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
 const LONG_DAYS = 'Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday'

@@ -47,12 +47,8 @@ export function setFields(res: ServerResponse, { status, fields, said }: Prepare
   }
 }
 
-export function privateFields(fields: Fields): Fields {
-  return fields.map(([name, value]) => [
-    name,
-    isCacheControl(name) ? privateCacheControl(value) : value
-  ])
-}
+export const privateFields = (fields: Fields): Fields =>
+  fields.map(([name, value]) => [name, isCacheControl(name) ? privateCacheControl(value) : value])
 
 function mergeVary(earlier: string, value: string): string {
   const known = new Set(earlier.toLowerCase().split(/\s*,\s*/))
