@@ -183,7 +183,7 @@ export function outdatedBuilds(limits: Limits, kept: Iterable<readonly [string, 
 }
 
 /** Returns the versions that neither limit keeps. @param dated has each with a time in milliseconds */
-export function outdatedAmong<T>(limits: Limits, dated: ReadonlyMap<T, number>, now = Date.now()) {
+function outdatedAmong<T>(limits: Limits, dated: ReadonlyMap<T, number>, now = Date.now()) {
   const { keep = KEEP, age = AGE } = limits
   const latest = now - (asSeconds(age) ?? 0) * 1000
   const newestFirst = [...dated].toSorted(([, a], [, b]) => b - a)

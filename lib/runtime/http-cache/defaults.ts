@@ -106,7 +106,7 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
 }
 
 /**
- * For what fails, or does not, when it is sent: a request that no route took may still get a file, as with koa-static's
+ * The status is final when the head is sent: a request that no route took may still get a file, as with koa-static's
  * `defer`, or a page; with Koa 2 a stream that fails before its first byte becomes a 404 or 500 without any field.
  */
 export function forbidStoringWhenSent(ctx: Context): void {
