@@ -1,4 +1,5 @@
 // Knows the modules that were sent, as Vite's graph does, and gives their imports the URLs of the latest versions.
+import { printable } from '../../runtime/errors.ts'
 import type { ServedFile } from '../../runtime/serving/file.ts'
 import type { Wanted } from '../../runtime/serving/request.ts'
 import { bytesOf, Variant } from '../../runtime/serving/variant.ts'
@@ -13,6 +14,7 @@ import {
 } from '../../publishing/references/references.ts'
 import { shiftInlineMap } from '../../publishing/rendering/source-map.ts'
 import type { AssetState, Following } from '../live/page-state.ts'
+import { FOLDER } from '../modules/resolving.ts'
 
 class Module {
   /** The decoded URL path, with the base. */
@@ -49,6 +51,7 @@ const ACCEPTS_ITSELF = new RegExp(`${HOT.source}\\s*\\??\\.\\s*accept\\s*\\(\\s*
 /** The member is used, or the context is handed on. */
 const MAY_INVALIDATE = new RegExp(`${HOT.source}(?!\\s*\\??\\.(?!\\s*invalidate\\b))`)
 const WINDOW = 400
+const BUILT = 'packages were built again, for which open pages reload unless a module accepts that:'
 
 export class HotModules implements Following {
   tick = 0
@@ -103,6 +106,8 @@ export class HotModules implements Following {
       }
     }
     if (edited.size === 0) return
+    const built = [...edited].find(({ path }) => path.includes(`/${FOLDER}`))
+    if (built) console.warn(printable(`koa-fresh-assets: ${BUILT} ${built.path}`))
     this.#advance()
     for (const module of edited) {
       module.editedAt = this.tick
@@ -185,9 +190,8 @@ export class HotModules implements Following {
 }
 
 /** Other tools have their own versions of what is in a query. */
-function mayBeTicked(reference: Reference): boolean {
-  return reference.kind !== 'new-url' && mayBeAsset(reference) && !isBare(reference)
-}
+const mayBeTicked = (reference: Reference) =>
+  reference.kind !== 'new-url' && mayBeAsset(reference) && !isBare(reference)
 
 /** Returns the decoded path of a URL in a module, or in a page. */
 function pathOf(url: string, base: string): string {

@@ -64,18 +64,20 @@ ${hasComponents ? accept : ''}`
 
 const RUNTIME = 'react-refresh/cjs/react-refresh-runtime.development.js'
 
-/** The script of hot replacement begins with the other one, where a project has one of the packages. */
+/** The script of hot replacement loads the other one first, where a project has one of the packages. */
 export function hotPages({ root, apps }: Settings): Pages {
   const folders = new Set([...apps.map(({ dir }) => dir), root].flatMap(nodeModulesFrom))
   const installed = (file: string) => firstFile(Array.from(folders, at => join(at, file)))
   return {
     'hot.js': scriptAt('client/hot.js', import.meta.url, async code => {
-      const react = await installed(RUNTIME)
-      if (!react && !(await installed('@prefresh/core/package.json'))) return code
+      const found = (await installed(RUNTIME)) ?? (await installed('@prefresh/core/package.json'))
+      return found === undefined ? code : `import './refresh.js'\n${code}`
+    }),
+    'refresh.js': scriptAt('client/refresh.js', import.meta.url, async code => {
+      const file = await installed(RUNTIME)
       // It is CommonJS, all in one file.
-      const runtime = react ? await readFile(react, 'utf8') : ''
-      const refresh = await readFile(new URL('client/refresh.js', import.meta.url), 'utf8')
-      return `{ const fastRefresh = {};\n((exports, process) => {${runtime}\n})(fastRefresh, { env: {} })\n${refresh}\n}\n${code}`
+      const runtime = file === undefined ? '' : await readFile(file, 'utf8')
+      return `const fastRefresh = {};\n((exports, process) => {${runtime}\n})(fastRefresh, { env: {} })\n${code}`
     })
   }
 }

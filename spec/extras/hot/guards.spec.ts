@@ -65,9 +65,9 @@ async function answered(site: Site, path: string, headers?: Readonly<Record<stri
   return { status, head: head.replace(/^Date: .*\r\n/m, ''), body: body.toString() }
 }
 
-test('a request that may not have the live channel gets no update, and no script', async t => {
+test('a request that may not have the live channel gets no update, and neither script', async t => {
   const { site, told } = await edited(t)
-  const names = ['hot.js', 'live?use=part.js&tick=0', `hot.js?t=${told.hot?.tick}`]
+  const names = ['hot.js', 'refresh.js', 'live?use=part.js&tick=0', `hot.js?t=${told.hot?.tick}`]
   t.is((await answered(site, '/assets/-/hot.js')).status, 200)
   for (const [what, headers] of Object.entries(REFUSED)) {
     const missing = await answered(site, '/assets/missing.js', headers)

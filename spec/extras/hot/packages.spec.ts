@@ -1,26 +1,31 @@
 // What an edit does to an open page if packages are built again for it.
 import { test } from '../../support/test.ts'
 import { makeSite } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 import { openTold, type Told } from '../live/tab.ts'
 import { pkg } from '../modules/package-files.ts'
 
 const editedIn = (told: Told & { readonly hot?: { readonly edited?: readonly string[] } }) =>
   told.hot?.edited
 
-test('a page is told of a module together with the CommonJS that was built again for its names', async t => {
+test('pages are told of a module with the CommonJS built again for it, and the terminal once', async t => {
   const code = 'const make = () => ({ one: 1, two: 2 })\nmodule.exports = make()'
   const site = await makeSite(t, {
-    ...pkg('lib', { main: 'index.js' }, { 'index.js': code }),
-    '/package.json': '{ "dependencies": { "lib": "1" } }',
-    'js/app.js': "import { one } from 'lib'\nconsole.log(one)"
+    ...pkg('spoken', { main: 'index.js' }, { 'index.js': code }),
+    '/package.json': '{ "dependencies": { "spoken": "1" } }',
+    'js/app.js': "import { one } from 'spoken'\nconsole.log(one)"
   })
-  const names = ['app.js', 'npm/lib.js'].map(name => `/assets/${name}`)
+  const names = ['app.js', 'npm/spoken.js'].map(name => `/assets/${name}`)
   for (const name of names) t.is((await site.ask(name)).status, 200, name)
   const tab = await openTold(t, site.port, `use=${names.map(encodeURIComponent).join()}`)
-  const next = tab.next()
-  site.write('js/app.js', "import { one, two } from 'lib'\nconsole.log(one, two)")
-  t.deepEqual(editedIn(await next), names)
-  t.regex((await site.ask('/assets/npm/lib.js')).text, /export \{[^}]*\btwo\b/)
+  const other = await openTold(t, site.port, `use=${names.map(encodeURIComponent).join()}`)
+  const next = Promise.all([tab.next(), other.next()])
+  site.write('js/app.js', "import { one, two } from 'spoken'\nconsole.log(one, two)")
+  for (const told of await next) t.deepEqual(editedIn(told), names)
+  t.deepEqual(warningsAbout('spoken'), [
+    'koa-fresh-assets: packages were built again, for which open pages reload unless a module accepts that: /assets/npm/spoken.js'
+  ])
+  t.regex((await site.ask('/assets/npm/spoken.js')).text, /export \{[^}]*\btwo\b/)
 })
 
 test('a page is told of an edited package, such as one of a workspace, and while that cannot be built', async t => {
