@@ -19,7 +19,6 @@ import {
   followingIn,
   stateOf,
   statesOfIcons,
-  statesOfPackages,
   watchedFiles,
   type AssetState,
   type Following,
@@ -78,7 +77,6 @@ class Channel {
   }
   /** The states of the last look are kept by the paths that pages use. */
   #assets = new Map<string, AssetState | undefined>()
-  #packages: readonly AssetState[] = []
   /** Events have told of these files since then. */
   #edited = new Set<string>()
   #stop: (() => void) | undefined
@@ -150,8 +148,6 @@ class Channel {
     this.#edited = new Set()
     const stats = await Promise.all(Array.from(edited, statOf))
     if (stats.some(each => each?.size === 0n)) return this.#lookSoon(LATER_MS)
-    // No event tells of the files of packages.
-    if (edited.size === 0) this.#packages = await statesOfPackages(this.#pipeline)
     const watched = await this.#watched()
     const isEdited = (path: string) =>
       this.#assets.get(path)?.inputs?.some(each => edited.has(each))
@@ -192,7 +188,7 @@ class Channel {
       const notes = used.flatMap(({ note }) => note ?? [])
       const own = connection.used.flatMap(path => assets.get(path) ?? [])
       const shared = [this.#instance, watched, ...built]
-      connection.tell(shared, [...own, ...icons, ...this.#packages], notes, this.#following)
+      connection.tell(shared, [...own, ...icons], notes, this.#following)
     }
   }
 }

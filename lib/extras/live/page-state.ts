@@ -113,15 +113,6 @@ export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
   return states.flatMap(each => each ?? [])
 }
 
-/** Edited packages, such as members of a workspace, are built again as for a page: what they are made into has states. */
-export async function statesOfPackages(pipeline: Pipeline): Promise<AssetState[]> {
-  const looks = publishingIn(pipeline).dependencies.map(async ({ refresh }) => {
-    const look = async () => void (await refresh?.(0))
-    return orBroken({ key: 'packages', changedAt: 0 }, pipeline.settings, look)
-  })
-  return (await Promise.all(looks)).flatMap(each => each ?? [])
-}
-
 /** Pages are told about a build as a whole: its files are written one after the other. */
 function isBuilt({ running }: Pipeline, path: string, stamp: Stamp): boolean {
   return !!bundlesIn(running)?.followed.some(
