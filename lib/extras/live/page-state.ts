@@ -83,10 +83,12 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   })
 }
 
-type Make = () => Promise<AssetState | undefined>
-
 /** The part has no version while what makes it fails. */
-async function orBroken(part: Omit<Part, 'version'>, settings: Settings, make: Make) {
+async function orBroken(
+  part: Omit<Part, 'version'>,
+  settings: Settings,
+  make: () => Promise<AssetState | undefined>
+) {
   try {
     return await make()
   } catch (error) {

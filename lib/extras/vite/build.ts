@@ -202,7 +202,7 @@ async function whenAtRest(mount: MountOfBuild, bundle: Bundle, needed: ReadonlyS
     if (missing) mount.warn(`keeping the last build: ${incomplete(mount, missing).message}`)
     return missing ? undefined : last
   }
-  // As of before the look, which may be held up. The clock of the disk may be ahead of ours.
+  // The age is that before the look, which may be held up. The clock of the disk may be ahead of ours.
   const [lookedAt, changedAt] = [Date.now(), await look()]
   const rest = RESTED_MS - (lookedAt - (changedAt ?? 0))
   if (changedAt === undefined || changedAt > Date.now() || rest <= 0) return changedAt

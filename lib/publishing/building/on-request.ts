@@ -27,7 +27,7 @@ export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn)
     await Promise.all([loadModuleLexer(), loadCompilers(), ...loading])
   }
   const sources = await loadSources(settings, warn)
-  // A test loads the compilers of what it asks for. Of what cannot be read the requests for it tell.
+  // A test loads the compilers of what it asks for. Requests report what cannot be read.
   if (env !== 'development' && env !== 'test') {
     const compiling = apps.filter(({ compile }) => compile).map(sources.of)
     const used = await Promise.all(compiling.map(each => each.compilers().catch(ignoreSystemError)))

@@ -177,7 +177,7 @@ const LOOK_AGAIN_MS = 50
 async function setAnotherSecond(path: string, fd: number, taken: Stamp) {
   const second = taken.mtimeNs / SECOND_NS
   const mtime = () => describe(path, fd).stats.mtimeNs
-  // By the clock of the disk, which is some milliseconds behind that of the process.
+  // The clock of the disk decides, which is some milliseconds behind that of the process.
   if (isSecondOver(taken, mtime())) return
   const isSame = () => mtime() / SECOND_NS === second
   // FAT stamps even seconds alone, and cuts an odd one off.
