@@ -129,7 +129,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     state.defaults ??= settings.defaults
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
   }
-  const isPromised = isStream(ctx.body) && ctx.res.hasHeader('Cache-Control')
+  const isPromised = ctx.res.hasHeader('Cache-Control') && isStream(ctx.body)
   if (isPromised && isOutermost) forbidStoringWhenSent(ctx)
   // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
