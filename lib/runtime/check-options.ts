@@ -151,8 +151,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 }
 
 /** `undefined` means "not set" everywhere. */
-export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> = {}) {
-  return Object.entries(record).filter((entry): entry is [string, T] => entry[1] !== undefined)
+export function entriesGiven<T>(given: Readonly<Record<string, T | undefined>> = {}) {
+  return Object.entries(given).filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
 /** @param place such as `apps.web.` @throws TypeError for an unknown or missing option and a wrong value, at any depth */
@@ -215,8 +215,8 @@ const DURATION = /^(\d{1,9}) ?([smhdwy]|(?:second|minute|hour|day|week|year)s?)$
 export type Duration = `${number}${'' | ' '}${keyof typeof SECONDS | Unit | `${Unit}s`}`
 
 /** Returns the number of seconds; undefined for any other text, including a number without a unit. */
-export function secondsOf(text: string): number | undefined {
-  const [, number, unit] = DURATION.exec(text) ?? []
+export function secondsOf(written: string): number | undefined {
+  const [, number, unit] = DURATION.exec(written) ?? []
   if (number === undefined || unit === undefined) return undefined
   return Number(number) * SECONDS[unit.charAt(0) as keyof typeof SECONDS]
 }
@@ -262,7 +262,7 @@ function editsBetween(a: string, b: string): number {
 /** Prefers a path that differs only in its leading folders, with the longest common tail, to one spelled similarly. */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   const alike = candidates.filter(each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`))
-  const lengthOf = (text: string) => Math.min(text.length, path.length)
+  const lengthOf = (each: string) => Math.min(each.length, path.length)
   const [longest] = alike.toSorted((a, b) => lengthOf(b) - lengthOf(a))
   // The first folder of a path is not part of the name.
   const within = path.replace(/^[^/]+\//, '')

@@ -124,8 +124,8 @@ export class Builder {
     for (const draft of all) {
       const { app, path, source } = draft
       const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
-      const isModule = source.packageName !== undefined && textType(source.name) === 'js'
-      const isTaken = isModule && bundlers.some(each => each.takes?.(app))
+      const isPackaged = source.packageName !== undefined && textType(source.name) === 'js'
+      const isTaken = isPackaged && bundlers.some(each => each.takes?.(app))
       // The bundler knows more ways to find a module, and a package may do without what it loads by a URL or later.
       if (!isTaken) {
         warnings.forEach(warn)

@@ -125,13 +125,13 @@ function importsOf({ app, path, text, links = [] }: Draft, cycle: ReadonlySet<st
   const { references = [], isOpen = false } = text ?? {}
   const of = (kind: Reference['kind']) => {
     const paths = links.filter((_, at) => references[at]?.kind === kind)
-    return [...new Set(paths)].filter(path => path !== undefined).map(encodePath)
+    return [...new Set(paths)].filter(to => to !== undefined).map(encodePath)
   }
   const dynamicImports = of('dynamic-import')
   const left = references.flatMap((reference, at) => {
-    const path = links[at]
-    if (path === undefined) return isBare(reference) ? reference.path : []
-    return cycle.has(path) && isInModule(reference) ? encodePath(path) : []
+    const to = links[at]
+    if (to === undefined) return isBare(reference) ? reference.path : []
+    return cycle.has(to) && isInModule(reference) ? encodePath(to) : []
   })
   const unresolved = [...new Set([...left, ...(isOpen ? ['*'] : [])])]
   const known = { imports: of('import'), unresolved }

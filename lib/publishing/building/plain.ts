@@ -47,8 +47,8 @@ export class PlainNames {
    */
   publish(app: AppSettings, name: string): Promise<Target | undefined> {
     const path = assetPath(app, name)
-    const published = this.#inTurns(path, () => this.#publish(path, app, name))
-    return published.catch(rethrowAsPublishError(this.#settings, path))
+    const turn = this.#inTurns(path, () => this.#publish(path, app, name))
+    return turn.catch(rethrowAsPublishError(this.#settings, path))
   }
 
   async #publish(path: string, app: AppSettings, name: string) {
@@ -85,8 +85,8 @@ export class PlainNames {
   async find(app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
     const found = await sources.find(name)
-    const mayAsk = sources.lists.some(each => each.fileFor && name.startsWith(each.prefix))
-    if (found || !mayAsk) return found
+    const isOfPackages = sources.lists.some(each => each.fileFor && name.startsWith(each.prefix))
+    if (found || !isOfPackages) return found
     const last = this.#looked.get(app)
     const isRecent = last && Date.now() < last.at + 1000
     const { work } = isRecent ? last : { work: this.#lookInTexts(app) }

@@ -56,8 +56,8 @@ export async function publishBuild(
     const { app, asset, digest, path: plain } = built
     const { smallest } = result
     written.set(plain, result)
-    const file = { path: publishedPath(built), plain, size: asset.size, digest, smallest }
-    for (const writer of app.fingerprint ? writers : []) await writer.write(file).catch(rethrow)
+    const entry = { path: publishedPath(built), plain, size: asset.size, digest, smallest }
+    for (const writer of app.fingerprint ? writers : []) await writer.write(entry).catch(rethrow)
     onProgress(++done, assets.size, plain)
   }
   const commit = (at: string, replacements: readonly Replacement[]) =>

@@ -81,7 +81,7 @@ function checkOption(
   const known: OptionSpecs = { ...command?.options, ...SHARED_OPTIONS }
   const spec = Object.hasOwn(known, name) ? known[name] : undefined
   if (!spec) {
-    const names = Object.keys(known).map(name => `--${name}`)
+    const names = Object.keys(known).map(each => `--${each}`)
     const place = command ? `${command.name} ` : ''
     throw new UsageError(unknownName('option', rawName, names, { place }).message)
   }

@@ -156,7 +156,7 @@ export function remedyFor(
   const { target } = compilersFor(compilers).get(extension) ?? {}
   const given = (target === undefined ? path : path.replace(/\.\w*$/, withDot(target))) + suffix
   const isMapped = imports.has(path) || lead?.file !== undefined
-  const [form, remedy] = FOREIGN.find(([form]) => !isMapped && form.test(given)) ?? []
+  const [form, remedy] = FOREIGN.find(([each]) => !isMapped && each.test(given)) ?? []
   if (form && remedy !== undefined) return given.replace(form, remedy)
   const needed = mayBeAsset(reference) ? neededType(given.replace(suffix, '')) : undefined
   if (needed === undefined || needed === type) return undefined

@@ -182,7 +182,7 @@ function nearReference(
   const isUrl = path.startsWith('/')
   const known = own
     .slice(0, MAX_COMPARED)
-    .map(({ path, source }) => (isUrl ? path : pathFrom(folder, form(source))))
+    .map(each => (isUrl ? each.path : pathFrom(folder, form(each.source))))
   const near = nearestPath(isUrl ? path : pathFrom(folder, join(folder, path)), known)
   return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
 }

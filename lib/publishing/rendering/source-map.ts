@@ -32,8 +32,8 @@ const INLINE_MAP =
 
 export function shiftInlineMap(finished: string, text: Referring, urls: Urls): string {
   return finished.replace(INLINE_MAP, (comment, data: string) => {
-    const shifted = shiftMap(Buffer.from(data, 'base64').toString(), text, urls)
-    return comment.replace(data, Buffer.from(shifted).toString('base64'))
+    const map = shiftMap(Buffer.from(data, 'base64').toString(), text, urls)
+    return comment.replace(data, Buffer.from(map).toString('base64'))
   })
 }
 

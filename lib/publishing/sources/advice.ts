@@ -29,8 +29,8 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
     [...shadowed, ...rivals].some(({ tail }) => `/${tail}`.endsWith(`/${name}`))
   )
   if (hidden) {
-    const { name, path } = hidden.source
-    return `only one source is published as ${name}, here ${path}: rename the other, or set at for its directory`
+    const { source } = hidden
+    return `only one source is published as ${source.name}, here ${source.path}: rename the other, or set at for its directory`
   }
   const other = await all.otherWith(app, name)
   if (other !== undefined) return ofApp(other)
@@ -57,7 +57,7 @@ export function makeNameCheck(
     const { warning } = own.chosen(name)
     const path = assetPath(app, name)
     const isThere = (await statOf(publicFile(settings, path)))?.isFile()
-    const searched = own.directories.map(path => pathFrom(settings.root, path) || '.').join(', ')
+    const searched = own.directories.map(dir => pathFrom(settings.root, dir) || '.').join(', ')
     const missing = `${whose} ${path}, which has no source in ${searched}`
     if (isThere) {
       const near =

@@ -120,8 +120,8 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
     await pipeline.load()
     // These are imported one after the other, as Jest needs it.
     for (const extra of pipeline.settings.extras) {
-      const pages = await extra.pages?.(pipeline)
-      if (pages) made.push(pages)
+      const own = await extra.pages?.(pipeline)
+      if (own) made.push(own)
     }
     return Object.assign(Object.create(null) as Pages, ...made)
   })

@@ -128,8 +128,8 @@ function readOf(path: string): Read {
 }
 
 /** Makes the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
-function reading(read: Read) {
-  return { read, close: (_fd: number, done: () => void) => done() }
+function reading(each: Read) {
+  return { read: each, close: (_fd: number, done: () => void) => done() }
 }
 
 export function readInto(bytes: Buffer, { path, fd }: Pick<OpenFile, 'path' | 'fd'>, at: number) {
@@ -147,8 +147,8 @@ export async function readOpenFile(file: OpenFile, attempt = 1): Promise<Snapsho
   const isComplete = sameStamp(stats, after) && bytesRead === bytes.length
   if (!isComplete && attempt < MAX_ATTEMPTS)
     return readOpenFile({ ...file, stats: after }, attempt + 1)
-  const read = bytesRead === bytes.length ? bytes : bytes.subarray(0, bytesRead)
-  return { bytes: read, stamp: stampOf(stats) }
+  const whole = bytesRead === bytes.length ? bytes : bytes.subarray(0, bytesRead)
+  return { bytes: whole, stamp: stampOf(stats) }
 }
 
 /** The kernel takes them into its memory. */
@@ -250,8 +250,8 @@ async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
   const length = Math.min(PIECE_BYTES, Number(a.stats.size))
   const [left, right] = [Buffer.alloc(length), Buffer.alloc(length)]
   for (let at = 0; at < a.stats.size; at += length) {
-    const read = await Promise.all([readInto(left, a, at), readInto(right, b, at)])
-    if (read[0] !== read[1] || !left.equals(right)) return false
+    const [one, other] = await Promise.all([readInto(left, a, at), readInto(right, b, at)])
+    if (one !== other || !left.equals(right)) return false
   }
   return true
 }

@@ -124,8 +124,8 @@ function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   if (range === 'whole') return { chosen, response: chosen.ok, reason, body }
   if (range === 'unsatisfiable') {
     const { fields, said } = chosen.failed
-    const range = ['Content-Range', `bytes */${chosen.size}`] as const
-    const response = prepareResponse(416, [range, ...fields], said)
+    const size = ['Content-Range', `bytes */${chosen.size}`] as const
+    const response = prepareResponse(416, [size, ...fields], said)
     return { chosen, response, reason: 'Range is outside of the file' }
   }
   const part = chosen.body?.subarray(range.start, range.end + 1) ?? 'on disk'

@@ -109,7 +109,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist) existingDirectory(`apps.${name}.dir`, root, dir)
   const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
-  const written = (given: string) => (isAbsolute(given) ? pathFrom(root, given) : given)
+  const written = (each: string) => (isAbsolute(each) ? pathFrom(root, each) : each)
   const dirs = asked.map(each => ({ ...each, dir: written(each.dir) }))
   const places = { path, dir: pathFrom(root, dir), sources: dirs }
   return Object.freeze({

@@ -171,8 +171,8 @@ export class Names {
     return tailed && !meetsNames(name, folders, isName) ? tailed : undefined
   }
 
-  namesOf({ name, urlPrefix }: AppSettings): AppNames {
-    const known = this.#names.get(name)
+  namesOf({ name: app, urlPrefix }: AppSettings): AppNames {
+    const known = this.#names.get(app)
     if (known) return known
     const inside = this.#apps
       .filter(other => other.urlPrefix.startsWith(`${urlPrefix}/`))
@@ -205,7 +205,7 @@ export class Names {
       }
     }
     const names = { all, tails, folders }
-    this.#names.set(name, names)
+    this.#names.set(app, names)
     return names
   }
 }

@@ -11,9 +11,9 @@ declare global {
 
 type NameKind = 'apps' | 'scripts' | 'styles' | 'images' | 'others' | 'entries'
 
-type NamesOf<K extends NameKind, Unlisted = string> = K extends keyof KoaFreshAssetNames
+type NamesOf<K extends NameKind, Otherwise = string> = K extends keyof KoaFreshAssetNames
   ? KoaFreshAssetNames[K]
-  : Unlisted
+  : Otherwise
 
 type WithoutExtension<Name, Extension extends string> = Name extends `${infer Base}${Extension}`
   ? Base

@@ -95,7 +95,7 @@ function neededBy(assets: AppAssets, { entry, imports = {} }: ImportMapOptions) 
   const isOpen = unresolved.has('*')
   // Any module may be loaded without a tag.
   const roots = isOpen ? [] : (entries ?? rootsOf(modules))
-  const tagged = modulesFrom(assets, roots, ({ imports = [] }) => imports)
+  const tagged = modulesFrom(assets, roots, each => each.imports ?? [])
   const paths = new Set(tagged.map(({ path }) => path))
   return {
     modules,
