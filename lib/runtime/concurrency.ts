@@ -67,7 +67,7 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
     if (known) return known
     const run = work()
     known = run
-    // Thereby a start in the background that fails does not end the process.
+    // A start in the background that fails does not end the process then.
     run.catch(() => (known = undefined))
     return run
   }

@@ -30,7 +30,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   cjs: ['.cts']
 }
 
-/** In the order of TypeScript (`moduleResolution: bundler`), then of bundlers. @param isFolder of what can be no file */
+/** Lists them as TypeScript does (`moduleResolution: bundler`), then bundlers. @param isFolder no file has the path */
 export function candidatesFor(paths: readonly string[], isFolder = false): string[] {
   return [FIRST, LATER].flatMap(added =>
     paths.flatMap(path => {
@@ -83,8 +83,8 @@ export function leadsFor(source: string, root: string, environment: string) {
   }
 }
 
-/** Where there is no file, `@/dial.ts` is missing, and `dial` may be a package. */
 const PLAIN = /\.m?js$/i
+/** Where there is no file, `@/dial.ts` is missing, and `dial` may be a package. */
 const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
 const URL = /^(?!node:)[a-z][a-z\d+.-]*:/i
 

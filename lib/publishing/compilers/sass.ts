@@ -100,7 +100,7 @@ function pathsFor(base: string, url: string, fromImport: boolean): string[] {
 const SYNTAX = /\.(?:sass|scss|css)$/
 const EXTENSIONS = ['.sass', '.scss', '.css']
 
-/** A stylesheet and a partial for each extension; `@import` tries import-only files first. */
+/** Lists a stylesheet and a partial for each extension; `@import` tries import-only files first. */
 function variants(path: string, extensions: readonly string[], fromImport: boolean): string[] {
   const stems = [path, join(dirname(path), `_${basename(path)}`)]
   const named = (suffix: string) =>

@@ -57,7 +57,7 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
   return [...files.flat(), ...directories.filter(({ absent }) => absent.length > 0)]
 }
 
-/** Before its names are looked up: the next check sees whatever arrives in between. */
+/** Call it before the names in a directory are looked up: the next check sees whatever arrives in between. */
 async function lookAt(path: string) {
   const lookedAt = Date.now()
   const stats = await statOf(path)
@@ -69,7 +69,7 @@ async function lookAt(path: string) {
 export async function recheck<T extends Observation>(observation: T): Promise<T | undefined> {
   const { path, stamp } = observation
   const checkedAt = Date.now()
-  // Before the names in a directory: the next check sees whatever arrives in between.
+  // The stat comes before the names in a directory: the next check sees whatever arrives in between.
   const stats = await statOf(path)
   const isSame = stats && stamp && sameStamp(stats, stamp)
   if (isFileObservation(observation)) {
@@ -134,7 +134,7 @@ export class Remembered<T> {
     })
   }
 
-  /** It is made again by the next `get`, whatever its inputs are: something else has changed. */
+  /** Lets the next `get` make the value again, whatever its inputs are: something else has changed. */
   forget(): void {
     this.#made = undefined
   }
@@ -143,7 +143,7 @@ export class Remembered<T> {
     const areAsBefore = await lookBefore(this.#made?.inputs)
     this.#made = undefined
     const made = await this.#make()
-    // One of the others was saved while it was made: the next `get` makes it again.
+    // Otherwise an input was saved while it was made, and the next `get` makes it again.
     if (areAsBefore(made.inputs)) this.#made = made
     return made
   }

@@ -120,7 +120,7 @@ async function removeOwn(file: string, own: Stamp): Promise<void> {
 async function beat(handle: FileHandle): Promise<void> {
   await handle.write(OWNER, 0).catch(async (error: unknown) => {
     if (!FULL.has(errorCode(error) ?? '')) throw error
-    // No room for the owner's name: whoever locks in order to free some needs only the time, which this renews.
+    // There is no room for the owner's name: whoever locks to free some needs only the time, which this renews.
     await handle.truncate()
   })
 }

@@ -99,7 +99,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
   const discard = () => removeFile(path)
   const commit = async () => {
     try {
-      // Into the real directory: a link above the two paths may be switched while rename() resolves them.
+      // It stays in the real directory: a link above the two paths may be switched while rename() resolves them.
       const renamed = join(dirname(path), basename(target))
       await renameFile(path, renamed)
       checks.unsaved?.named(renamed)
@@ -108,7 +108,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
       throw Object.assign(error as Error, { dest: target })
     }
   }
-  /** The stamp of the target after the commit; one that it cannot have when another process has replaced it. */
+  /** Returns the stamp of the target after the commit; one that it cannot have if another process has replaced it. */
   const now = async (): Promise<Stamp> => {
     const stats = await statOf(target)
     return stats && isSameInode(stats, stamp) ? stats : stamp
@@ -116,7 +116,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
   return { isNew: true, commit, stamp: now, discard }
 }
 
-/** @param replaced what the file replaces, if that is served @returns it in the real directory */
+/** @param replaced what the file replaces, if that is served @returns its real path, and its stamp */
 async function writeTemporary(
   directory: string,
   content: Content,

@@ -80,7 +80,7 @@ function refuseName(_: AppSettings, name: string): never {
   throw new AssetError('asset-unknown', message)
 }
 
-/** @param check throws for a name that nothing is published under */
+/** @param check refuses a name that nothing is published under, or warns of it later */
 function plainNames(app: AppSettings, onRequest?: OnRequest, check?: OnRequest['checkName']) {
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {

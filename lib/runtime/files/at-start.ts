@@ -1,4 +1,4 @@
-// Synchronous disk access, only for start, and the file that is read then and again when it changes.
+// Synchronous disk access, for start and outside production, and the file that is read at start and when it changes.
 import {
   type Dirent,
   type Stats,
@@ -86,7 +86,7 @@ interface Reading {
 export class ReloadedFile {
   readonly path: string
   readonly #reading: Reading
-  /** It is that of the file as it was read; undefined while it may not show another change. */
+  /** The stamp of the file as it was read; undefined while that may not show another change. */
   #stamp: Stamp | undefined
   #lookedAt = -Infinity
   #looking: Promise<void> | undefined
@@ -104,7 +104,7 @@ export class ReloadedFile {
     this.#stamp = undefined
   }
 
-  /** One stat if nothing changed, none less than `seconds` after the last; undefined if there is nothing to wait for. */
+  /** Takes one stat if nothing changed, none within `seconds` of the last; undefined: there is nothing to wait for. */
   refresh(seconds: number): Promise<void> | undefined {
     const isYoung = performance.now() - this.#lookedAt < seconds * 1000
     return isYoung ? this.#looking : this.#look()

@@ -19,7 +19,7 @@ export interface Boundary {
 /** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
 const seen = new WeakMap<Boundary, { readonly real: string; readonly root: string }>()
 
-// At first or after a deploy, which may switch links above `root`, as `/srv/app/current`, and one to the directory itself.
+// Looks at first, and after a deploy, which may switch links above `root`, as `/srv/app/current`, and to the directory.
 async function lookFor(place: Boundary): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
   const before = seen.get(place)

@@ -102,7 +102,7 @@ export function renameFile(from: string, to: string): Promise<void> {
 // replaces none, not even where all who have it open share it; only a file that is not shared is EBUSY (libuv, src/win/error.c).
 const IN_USE = new Set(['EPERM', 'EACCES', 'EBUSY'])
 
-/** @param platform of Linux these say something else */
+/** @param platform the codes say something else on Linux */
 export function isInUse(error: unknown, platform: string = process.platform): boolean {
   return platform === 'win32' && IN_USE.has(errorCode(error) ?? '')
 }

@@ -1,4 +1,4 @@
-// Windows refuses modes and saving folders to those who own a file, WSL, CIFS and FUSE modes and times.
+// Systems refuse calls even to the owner of a file: Windows modes and saving folders; WSL, CIFS, FUSE modes and times.
 import { dirname } from 'node:path'
 import { warnOnce } from '../errors.ts'
 import { errorCode, lstatOf, named } from './disk.ts'

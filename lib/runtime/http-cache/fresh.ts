@@ -115,7 +115,7 @@ export type FreshValidators = string | number | bigint | Date | ResourceState | 
 
 const KEYS: readonly string[] = ['etag', 'lastModified', 'last_modified', 'weak']
 const ARGUMENT = 'the argument of ctx.fresh'
-// Also with a space for the T and an offset in hours only, as SQL writes it.
+// SQL writes a space for the T, and an offset in hours only.
 const ISO_8601 =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/
 const ADVICE =

@@ -92,7 +92,7 @@ export function privateCacheControl(value: string): string {
 export function personalCacheControl(value: string): string {
   const stored = privateCacheControl(value)
   const [first, ...others] = directivesIn(stored)
-  // It is `no-store`.
+  // Otherwise it is `no-store`.
   if (first !== 'private') return stored
   return ['private', 'no-cache', ...others.filter(text => !ABOUT_REUSE.test(text))].join(', ')
 }
@@ -150,7 +150,7 @@ export function formatGroups(groups: readonly string[]): string {
   return groups.map(group => `"${group.replace(/["\\]/g, '\\$&')}"`).join(', ')
 }
 
-/** As a CDN reads them. @throws TypeError for a group with a space or a comma */
+/** Writes groups as a CDN reads them. @throws TypeError for a group with a space or a comma */
 export function formatKeys(header: string, groups: readonly string[]): string {
   // Surrogate-Key and xkey are split at spaces, Cache-Tag at commas; Cloudflare forbids spaces in tags as well.
   const unfit = groups.find(group => /[ ,]/.test(group))

@@ -44,7 +44,7 @@ export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
 }
 
-/** Node takes the first, and what is in front may have looked at the other. */
+/** Node takes the first host, and what is in front may have looked at the other. */
 function hasTwoHosts({ rawHeaders = [] }: Requester): boolean {
   const isHost = (name: string, at: number) => at % 2 === 0 && /^(?:host|:authority)$/i.test(name)
   return rawHeaders.filter(isHost).length > 1

@@ -163,7 +163,7 @@ export function pageCacheControl({ cacheControl }: MountSettings, path: string):
 
 const DELTA = new RegExp(`\\.${DIGEST_PATTERN}\\.dcz$`)
 
-/** Compressed copies of what is excluded, and deltas to it, as well. */
+/** Hides compressed copies of what is excluded, and deltas to it, as well. */
 function excluding(globs: readonly string[], dir: string, isHidden: Directory['isHidden']) {
   const isExcluded = excluderOf(globs)
   return async (file: string) => {

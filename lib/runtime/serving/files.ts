@@ -89,7 +89,7 @@ export class ServedFiles {
     this.#loads.delete(path)
   }
 
-  // One that is replaced before it is checked is opened again: not every system knows the path of such an open file.
+  // A file that is replaced before it is checked is opened again: not every system knows the path of such an open file.
   async open<T>(
     wanted: Wanted,
     use: UseOpened<T>,
@@ -189,7 +189,7 @@ export class ServedFiles {
     return this.#served(wanted, variants, found, openedAt)
   }
 
-  /** Is a function of its own, because what its closures hold on to is kept as long as the file. */
+  /** This is a function of its own, as what its closures hold on to is kept as long as the file. */
   #served(
     wanted: Wanted,
     variants: Variants,

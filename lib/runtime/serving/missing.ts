@@ -1,4 +1,4 @@
-// Responds to requests that have no file, with a page or a status, and adds what development shows.
+// Responds to requests that have no file: with a page or a status, or so that no cache stores the 404 of the rest.
 import type { Context, Next } from 'koa'
 import { missed, requestLine, served } from '../diagnostics.ts'
 import { errorCode } from '../files/disk.ts'

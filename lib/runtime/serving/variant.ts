@@ -105,7 +105,7 @@ export class Variant implements Validators {
     return (this.#notModified ??= this.#prepare(304, this.#fields().filter(lasting)))
   }
 
-  /** 412, and with a Content-Range 416. */
+  /** The response with 412, of which one with 416 is made by adding a Content-Range. */
   get failed(): PreparedResponse {
     const lasting = this.shared.more.filter(([name]) => !isLifetime(name) && !CONTENT.test(name))
     return (this.#failed ??= this.#prepare(412, [
@@ -241,7 +241,7 @@ const SAMPLE_BYTES = 64 * 1024
 /** Hashed in about 10 ms. */
 const WHOLE_BYTES = SAMPLES * SAMPLE_BYTES
 
-// Also where `memory` keeps no file: a player asks for a film in hundreds of ranges.
+// These are kept where `memory` keeps no file as well: a player asks for a film in hundreds of ranges.
 const known = new LRUCache<string, ContentVersion>({ max: 10_000 })
 
 // Digests a file of at most 4 MiB; of a larger one 64 pieces of 64 KiB from its start to its end, with size and mtime.
