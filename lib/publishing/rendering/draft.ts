@@ -30,7 +30,7 @@ import {
   type Referring,
   type Urls
 } from '../references/references.ts'
-import { finishScript } from './constants.ts'
+import { finishScript } from './finish-script.ts'
 import { shiftInlineMap } from './source-map.ts'
 
 /** An asset whose source was read and compiled, with its references found but not yet replaced. */
