@@ -28,10 +28,8 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const hidden = listed.find(({ shadowed, rivals }) =>
     [...shadowed, ...rivals].some(({ tail }) => `/${tail}`.endsWith(`/${name}`))
   )
-  if (hidden) {
-    const { source } = hidden
-    return `only one source is published as ${source.name}, here ${source.path}: rename the other, or set at for its directory`
-  }
+  if (hidden)
+    return `only one source is published as ${hidden.source.name}, here ${hidden.source.path}: rename the other, or set at for its directory`
   const other = await all.otherWith(app, name)
   if (other !== undefined) return ofApp(other)
   // A partial `_part.scss` would be published as `_part.css`.

@@ -147,8 +147,7 @@ export async function readOpenFile(file: OpenFile, attempt = 1): Promise<Snapsho
   const isComplete = sameStamp(stats, after) && bytesRead === bytes.length
   if (!isComplete && attempt < MAX_ATTEMPTS)
     return readOpenFile({ ...file, stats: after }, attempt + 1)
-  const whole = bytesRead === bytes.length ? bytes : bytes.subarray(0, bytesRead)
-  return { bytes: whole, stamp: stampOf(stats) }
+  return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
 }
 
 /** The kernel takes them into its memory. */

@@ -122,21 +122,21 @@ function rootsOf(modules: readonly Located[]): string[] {
   return modules.filter(isRoot).map(({ path }) => path)
 }
 
-// Through a Map, so the later of two entries with the same key wins.
+// Goes through a Map, so that the later of two entries with the same key wins.
 function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value> {
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 const isScript = ({ path }: Located): boolean => /\.m?js$/i.test(path)
 
-/** Static imports, each after its own; the entries themselves are left out. */
+/** Returns the static imports, each after its own, without the entries themselves. */
 export function staticImports(assets: AppAssets, names: readonly string[]): Located[] {
   const entries = plainPaths(assets, names)
   const reached = modulesFrom(assets, entries, ({ imports = [] }) => imports)
   return reached.filter(module => isScript(module) && !entries.includes(module.path))
 }
 
-// All modules if the imports of one are not known: by a manifest of an earlier release, or without fingerprints.
+// Returns all modules if the imports of one are not known: by a manifest of an earlier release, or without fingerprints.
 function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Located> {
   const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
     ...imports,
