@@ -28,7 +28,7 @@ export function complaints(root: string, ...lines: readonly string[]): string {
 const ROUTE = [
   "import Koa from 'koa'",
   'declare const name: string',
-  'new Koa().use(koaAssets()).use(({ assets, preload }) => {'
+  'new Koa().use(koaAssets()).use(({ assets }) => {'
 ]
 const COMPILER = { module: 'nodenext', types: [], strict: true, noEmit: true, skipLibCheck: true }
 

@@ -163,7 +163,7 @@ test.serial('a mistyped name does not compile, and the error suggests the neares
     "assets.image('logo.svg#leaf', { alt: '' }) + assets.image('https://cdn.example/a.png')",
     "assets.path('images/logo.svg') + assets.path('app.css?v=2', { mount: '/' })",
     "assets.favicon() + assets.favicon('logo.svg') + assets.app('admin').stylesheet('menu')",
-    "assets.preload('app', { as: 'style' }) + assets.entry('src/any.tsx')",
+    "assets.entry('src/any.tsx')",
     "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
   ]
   const said = complaints(root, ...mistyped, ...fine)
