@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pathToFileURL } from 'node:url'
 import Koa, { type Context } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
-import { koaAssets } from '../../lib/koa-assets.ts'
 
 export interface Trial {
   readonly options: KoaAssetsOptions
@@ -33,6 +33,11 @@ interface Extras {
 }
 
 type Call = (this: unknown, ...words: unknown[]) => unknown
+
+// Users run CommonJS: from ES modules, Node 20 leaves a rejection where a file within a package of CommonJS fails.
+const { koaAssets } = (await import(
+  pathToFileURL('dist/koa-assets.js').href
+)) as typeof import('../../lib/koa-assets.ts')
 
 const { options, paths, phase, at, code } = JSON.parse(process.argv[2] ?? '') as Trial
 const opened: string[] = []
