@@ -66,8 +66,11 @@ export class HotModules implements Following {
   /** Changes a module on its way to a browser: the file in `public` stays as it is. */
   async adapt(file: ServedFile, { app, path }: Wanted): Promise<ServedFile> {
     const [variant] = file.variants
-    const isModule = app.compile && !app.fingerprint && SCRIPT.test(path)
-    if (!isModule || !variant.body) return file
+    const isScript = app.compile && !app.fingerprint && SCRIPT.test(path)
+    // Data that a module imports is sent as it is.
+    const data = isScript ? undefined : this.#modules.get(this.#base + path)
+    if (data) data.etag = variant.etag
+    if (!isScript || !variant.body) return file
     const lexer = await loadModuleLexer()
     const module = this.#at(this.#base + path)
     if (module.etag !== variant.etag) this.#read(module, variant, lexer)

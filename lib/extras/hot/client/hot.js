@@ -25,10 +25,8 @@ let passedOnBy
 /** @type {LivePage} */
 let page = { isLoaded: () => false, reload: () => location.reload(), show() {} }
 
-/** @param {string} url */
-function pathOf(url, base = location.href) {
-  return decodeURIComponent(new URL(url, base).pathname)
-}
+/** @type {(url: string, base?: string) => string} */
+const pathOf = (url, base = location.href) => decodeURIComponent(new URL(url, base).pathname)
 
 /** Returns the context of a module. A new version of it begins without callbacks. @param {string} url */
 function contextOf(url) {

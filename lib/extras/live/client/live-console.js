@@ -17,10 +17,9 @@ function tell(text) {
   fetch(url, { method: 'POST', body, keepalive: true }).catch(error => console.debug(url, error))
 }
 
-/** @param {string} text @param {string | null} file @param {number | null} line @param {number | null} column */
-function tellAt(text, file, line, column) {
+/** @type {(text: string, file: string | null, line: number | null, column: number | null) => void} */
+const tellAt = (text, file, line, column) =>
   tell(file ? `${text}\n    at ${file}:${line}:${column}` : text)
-}
 
 /** @param {unknown} value */
 function shown(value) {

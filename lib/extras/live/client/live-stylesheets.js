@@ -17,20 +17,17 @@ const LONGEST_IMPORT = 2000
 /** Returns true if it was found. @type {(key: string, isSame: IsSame, href: string, fail: () => void) => boolean} */
 export function replaceStylesheets(key, isSame, href, fail) {
   replaced.set(key, { isSame, href })
-  const found = styles().filter(style => {
+  /** @type {NodeListOf<Style>} */
+  const all = document.querySelectorAll('link[rel~="stylesheet" i], style')
+  const coming = new Set(loading.values())
+  const found = [...all].filter(style => {
+    if (coming.has(style)) return false
     if ('href' in style && isSame(style.href)) replaceStyle(style, fail, href)
     else if (imports(style.sheet, isSame)) replaceStyle(style, fail)
     else return false
     return true
   })
   return found.length > 0
-}
-
-function styles() {
-  /** @type {NodeListOf<Style>} */
-  const all = document.querySelectorAll('link[rel~="stylesheet" i], style')
-  const coming = new Set(loading.values())
-  return [...all].filter(style => !coming.has(style))
 }
 
 /**
@@ -74,11 +71,10 @@ function takePlace(copy, style) {
 }
 
 /** Imports count directly or through others. @type {(sheet: CSSStyleSheet | null, isSame: IsSame) => boolean} */
-function imports(sheet, isSame) {
-  return importsOf(sheet).some(
+const imports = (sheet, isSame) =>
+  importsOf(sheet).some(
     ({ href, styleSheet }) => isSame(absolute(href, sheet)) || imports(styleSheet, isSame)
   )
-}
 
 /** Loads imports again, which Firefox takes from memory in a new stylesheet. @param {CSSStyleSheet | null} sheet */
 async function renewImports(sheet) {
@@ -108,14 +104,11 @@ async function replaceImport(rule, href) {
 }
 
 /** A stylesheet is complete with everything that it imports. @type {(sheet: CSSStyleSheet | null) => boolean} */
-function isComplete(sheet) {
-  return !!rulesOf(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
-}
+const isComplete = sheet =>
+  !!rulesOf(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
 
-/** @param {CSSStyleSheet | null} sheet */
-function importsOf(sheet) {
-  return (rulesOf(sheet) || []).filter(rule => rule instanceof CSSImportRule)
-}
+/** @type {(sheet: CSSStyleSheet | null) => CSSImportRule[]} */
+const importsOf = sheet => (rulesOf(sheet) || []).filter(rule => rule instanceof CSSImportRule)
 
 /** @param {CSSStyleSheet | null} sheet @returns {CSSRule[] | undefined} undefined while it is loading */
 function rulesOf(sheet) {
@@ -127,7 +120,5 @@ function rulesOf(sheet) {
   }
 }
 
-/** @param {string} url @param {CSSStyleSheet | null} [sheet] */
-function absolute(url, sheet) {
-  return new URL(url, (sheet && sheet.href) || document.baseURI).href
-}
+/** @type {(url: string, sheet?: CSSStyleSheet | null) => string} */
+const absolute = (url, sheet) => new URL(url, (sheet && sheet.href) || document.baseURI).href

@@ -15,10 +15,7 @@ new PerformanceObserver(list => {
   else early.push(...entries)
 }).observe({ type: 'resource', buffered: true })
 
-async function load() {
-  const channel = await import('./live-channel.js')
+void import('./live-channel.js').then(channel => {
   follow = channel.follow
   channel.begin(early)
-}
-
-void load()
+})
