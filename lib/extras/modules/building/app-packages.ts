@@ -173,23 +173,20 @@ class AppPackages implements SourceList {
   async drafted(file: string, project: Project, isMapped: boolean) {
     if (project !== this.#project) return undefined
     const known = this.#imports.get(file)
-    if (known && !(await hasSameInputs(known))) await this.#readAgain(file)
+    if (known && !(await hasSameInputs(known))) {
+      const scripts = this.#scripts.filter(each => each.file === file)
+      const found = await importedBy(scripts, this.#app, project, this.#own, new Map())
+      for (const each of found) this.#imports.set(file, each)
+    }
+    const isBuilt = (each: Imported) => !this.#kept || hasNames(this.#kept, each)
+    // A build that has the names of CommonJS that it imports now may have begun. A failure is told where it belongs.
+    if (this.#imports.get(file)?.imports.every(isBuilt) === false)
+      await this.verify().catch(ifAssetError(() => {}))
     const found = this.#imports.get(file)
     if (found?.isMapped !== isMapped) return undefined
     const { draft } = found
     found.draft = undefined
     return draft && (await hasSameInputs(draft)) ? draft : undefined
-  }
-
-  /** It may import another name of CommonJS now, which only another build has. */
-  async #readAgain(file: string): Promise<void> {
-    const scripts = this.#scripts.filter(each => each.file === file)
-    const found = await importedBy(scripts, this.#app, this.#project, this.#own, new Map())
-    for (const each of found) this.#imports.set(file, each)
-    const isBuilt = (each: Imported) => !this.#kept || hasNames(this.#kept, each)
-    // A failure is told where it belongs.
-    if (!found.flatMap(each => each.imports).every(isBuilt))
-      await this.verify().catch(ifAssetError(() => {}))
   }
 
   async named(specifier: string, importer: string) {
