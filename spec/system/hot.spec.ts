@@ -1,7 +1,9 @@
 // What an edit of a module does to an open page: `import.meta.hot`, under a policy that allows nothing inline.
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Context } from 'koa'
 import type { ExecutionContext } from '../support/test.ts'
-import { makeSite, type Files, type SiteOptions } from '../support/site.ts'
+import { makeProject, makeSite, type Files, type SiteOptions } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import type { DrivenPage } from './browser.ts'
 import { atRoot, inEach, setPolicy, shows, type Launch } from './page.ts'
@@ -104,6 +106,27 @@ ${told('`app ${data}`')}
 import.meta.hot?.accept()`
   const { page, edit } = await open(t, launch, { 'js/app.js': app, 'js/data.json': '1' })
   for (const value of [2, 3]) await edit('js/data.json', String(value), `app ${value}`)
+  t.true(await isSame(page))
+})
+
+inEach('an edited package of a workspace is replaced, also after an error', async (t, launch) => {
+  const root = makeProject(t)
+  mkdirSync(join(root, 'node_modules'))
+  symlinkSync(join(root, 'packages/kit'), join(root, 'node_modules/kit'), 'dir')
+  const file = '/packages/kit/index.js'
+  const files = {
+    '/package.json': '{ "dependencies": { "kit": "1" } }',
+    '/packages/kit/package.json': '{ "name": "kit", "version": "1.0.0", "module": "index.js" }',
+    [file]: 'export const kit = 1',
+    'js/app.js': `import { kit } from 'kit'\n${told('`app ${kit}`')}\nimport.meta.hot?.accept()`
+  }
+  const { site, page, edit } = await open(t, launch, files, { root })
+  await shows(page, LOG, 'app 1')
+  await edit(file, 'export const kit = 2', 'app 2')
+  site.write(file, 'export const kit = <')
+  await shows(page, `${OVERLAY}.includes('kit/index.js:1:20')`, true)
+  await edit(file, 'export const kit = 3', 'app 3')
+  await shows(page, OVERLAY, '')
   t.true(await isSame(page))
 })
 

@@ -16,6 +16,7 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
 import { pageConsole } from './console.ts'
 import {
+  brokenPackages,
   followingIn,
   stateOf,
   statesOfIcons,
@@ -77,6 +78,9 @@ class Channel {
   }
   /** The states of the last look are kept by the paths that pages use. */
   #assets = new Map<string, AssetState | undefined>()
+  #brokenPackages: AssetState | undefined
+  /** The generation of the sources at the last look at all of them. */
+  #generation = -1
   /** Events have told of these files since then. */
   #edited = new Set<string>()
   #stop: (() => void) | undefined
@@ -85,9 +89,9 @@ class Channel {
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
-    this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
+    this.#watched = watchedFiles(pipeline.settings, () => this.#lookAgain())
     this.#following = followingIn(pipeline.running)
-    if (this.#following) this.#following.onNews = () => this.#lookSoon()
+    if (this.#following) this.#following.onNews = () => this.#lookAgain()
   }
 
   async connect(ctx: Context): Promise<void> {
@@ -100,13 +104,13 @@ class Channel {
     })
     this.#connections.add(connection)
     this.#stop ??= this.#start()
-    void this.#look()
+    this.#lookAgain()
   }
 
   #start(): () => void {
     const endEvents = publishingIn(this.#pipeline).sources.onEvent(path => {
       if (path !== undefined) this.#edited.add(path)
-      this.#lookSoon()
+      this.#lookAgain()
     })
     const keepAlive = () => this.#connections.forEach(connection => connection.keepAlive())
     const timer = setInterval(keepAlive, TICK_MS).unref()
@@ -118,12 +122,8 @@ class Channel {
     }
   }
 
-  #lookSoon(milliseconds = SOON_MS): void {
-    this.#isAsked = true
-    this.#lookIn(milliseconds)
-  }
-
-  #lookIn(milliseconds: number): void {
+  #lookAgain(milliseconds = SOON_MS, isAsked = true): void {
+    this.#isAsked = isAsked
     clearTimeout(this.#nextLook)
     if (this.#stop) this.#nextLook = setTimeout(() => void this.#look(), milliseconds).unref()
   }
@@ -132,13 +132,18 @@ class Channel {
     const wasAsked = this.#isAsked
     this.#isAsked = false
     const before = process.cpuUsage()
-    await this.#tellAll().catch((error: unknown) =>
+    try {
+      // No event tells of the files of packages.
+      if (!wasAsked || this.#brokenPackages)
+        this.#brokenPackages = await brokenPackages(this.#pipeline)
+      await this.#tellAll()
+    } catch (error) {
       this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
-    )
+    }
     const { user, system } = process.cpuUsage(before)
     const rest = wasAsked ? 0 : (user + system) / 1000 / MAX_LOAD
-    if (!this.#isAsked)
-      this.#lookIn(Math.min(Math.max(LOOK_EVERY_MS, rest), LOOK_AT_LEAST_EVERY_MS))
+    const pause = Math.min(Math.max(LOOK_EVERY_MS, rest), LOOK_AT_LEAST_EVERY_MS)
+    if (!this.#isAsked) this.#lookAgain(pause, false)
   }
 
   async #tell(): Promise<void> {
@@ -147,23 +152,24 @@ class Channel {
     const edited = this.#edited
     this.#edited = new Set()
     const stats = await Promise.all(Array.from(edited, statOf))
-    if (stats.some(each => each?.size === 0n)) return this.#lookSoon(LATER_MS)
+    if (stats.some(each => each?.size === 0n)) return this.#lookAgain(LATER_MS)
     const watched = await this.#watched()
     const isEdited = (path: string) =>
       this.#assets.get(path)?.inputs?.some(each => edited.has(each))
     // An edited script is told, and requested, before all else is looked at. Stylesheets are told with what imports them.
     const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
-    const isFirst = first.length > 0
-    if (!isFirst) this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
     const { sources } = publishingIn(this.#pipeline)
     const { generation } = sources
+    // Packages that are built again for an edited script are told with it.
+    const isFirst = first.length > 0 && generation === this.#generation
+    if (!isFirst) this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
     await inParallel(isFirst ? first : used, CONCURRENCY, async path =>
       this.#assets.set(path, await stateOf(this.#pipeline, path))
     )
-    // Packages that are built again for an edited script are told with it.
-    if (sources.generation !== generation) return this.#lookSoon()
+    if (sources.generation !== generation) return this.#lookAgain()
+    this.#generation = generation
     await this.#tellOf(connections, watched)
-    if (isFirst && !this.#isAsked) this.#lookSoon(LATER_MS)
+    if (isFirst && !this.#isAsked) this.#lookAgain(LATER_MS)
     return undefined
   }
 
@@ -177,7 +183,7 @@ class Channel {
     const builds = bundles.map(bundle => {
       const { urlPath, build } = bundle
       // Pages are told about everything else meanwhile.
-      void bundle.refresh(0)?.then(() => bundle.build !== build && this.#lookSoon())
+      void bundle.refresh(0)?.then(() => bundle.build !== build && this.#lookAgain())
       const key = `build of ${urlPath || '/'}`
       return { key, path: base + encodePath(urlPath), build, note: bundle.source.state }
     })
@@ -188,7 +194,8 @@ class Channel {
       const notes = used.flatMap(({ note }) => note ?? [])
       const own = connection.used.flatMap(path => assets.get(path) ?? [])
       const shared = [this.#instance, watched, ...built]
-      connection.tell(shared, [...own, ...icons], notes, this.#following)
+      const states = [own, icons, this.#brokenPackages ?? []].flat()
+      connection.tell(shared, states, notes, this.#following)
     }
   }
 }

@@ -56,9 +56,8 @@ export interface Following {
   since(tick: number): object | undefined
 }
 
-export function followingIn(running: readonly object[]): Following | undefined {
-  return running.flatMap(each => ('following' in each ? (each.following as Following) : []))[0]
-}
+export const followingIn = (running: readonly object[]): Following | undefined =>
+  running.flatMap(each => ('following' in each ? (each.following as Following) : []))[0]
 
 /** Brings an asset up to date as a request would. A path that is not served, and the file of a build, have no state. */
 export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
@@ -115,12 +114,18 @@ export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
   return states.flatMap(each => each ?? [])
 }
 
+/** Edited packages are built again as for a page: what they are made into has states of its own. */
+export const brokenPackages = (pipeline: Pipeline): Promise<AssetState | undefined> =>
+  orBroken({ key: 'packages', changedAt: 0 }, pipeline.settings, async () => {
+    await Promise.all(publishingIn(pipeline).dependencies.map(async each => each.refresh?.(0)))
+    return undefined
+  })
+
 /** Pages are told about a build as a whole: its files are written one after the other. */
-function isBuilt({ running }: Pipeline, path: string, stamp: Stamp): boolean {
-  return !!bundlesIn(running)?.followed.some(
+const isBuilt = ({ running }: Pipeline, path: string, stamp: Stamp) =>
+  bundlesIn(running)?.followed.some(
     each => isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), stamp)
   )
-}
 
 /** Returns a link such as `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7`. */
 function linkTo(error: AssetError, { live }: Settings): string | undefined {

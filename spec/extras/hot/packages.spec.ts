@@ -1,10 +1,12 @@
 // What an edit does to an open page if packages are built again for it.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { test } from '../../support/test.ts'
-import { makeSite } from '../../support/site.ts'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type ExecutionContext } from '../../support/test.ts'
+import { makeProject, makeSite, type Site } from '../../support/site.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 import { openTold, type Told } from '../live/tab.ts'
-import { pkg } from '../modules/package-files.ts'
+import { modulePkg, pkg } from '../modules/package-files.ts'
 
 const editedIn = (told: Told & { readonly hot?: { readonly edited?: readonly string[] } }) =>
   told.hot?.edited
@@ -48,4 +50,85 @@ test('a script waits for a build that has begun, and has the name of CommonJS th
   t.regex((await site.ask('/assets/app.js')).text, /\btwo\b/)
   t.regex((await site.ask('/assets/npm/wide.js')).text, /export \{[^}]*\btwo\b/)
   await page
+})
+
+test('a package that was built again during a look is told with the script for which it was', async t => {
+  const code = 'const make = () => ({ one: 1, two: 2 })\nmodule.exports = make()'
+  let begin = () => {}
+  let end = () => {}
+  const begins = new Promise<void>(resolve => (begin = resolve))
+  const ends = new Promise<void>(resolve => (end = resolve))
+  const slow = {
+    extensions: '.slow',
+    target: '.css',
+    async compile({ code }: { readonly code: string }) {
+      if (code === 'b{}') begin()
+      if (code === 'b{}') await ends
+      return { code }
+    }
+  }
+  const files = {
+    ...pkg('late', { main: 'index.js' }, { 'index.js': code }),
+    '/package.json': '{ "dependencies": { "late": "1" } }',
+    'js/app.js': "import { one } from 'late'\nconsole.log(one)",
+    'css/late.css.slow': 'a{}'
+  }
+  const site = await makeSite(t, files, { compilers: [slow] })
+  const names = ['app.js', 'npm/late.js'].map(name => `/assets/${name}`)
+  for (const name of [...names, '/assets/late.css']) t.is((await site.ask(name)).status, 200, name)
+  const used = [...names, '/assets/late.css'].map(encodeURIComponent)
+  const tab = await openTold(t, site.port, `use=${used.join()}`)
+  const next = tab.next()
+  site.write('css/late.css.slow', 'b{}')
+  await begins
+  site.write('js/app.js', "import { one, two } from 'late'\nconsole.log(one, two)")
+  await site.ask('/')
+  end()
+  t.deepEqual(editedIn(await next), names)
+})
+
+const NAMES = ['app.js', 'npm/kit.js'].map(name => `/assets/${name}`)
+const APP = {
+  '/package.json': '{ "dependencies": { "kit": "1" } }',
+  'js/app.js': "import { one } from 'kit'\nconsole.log(one)"
+}
+
+/** Edits the module of the package `kit` while a page is open that imports it. */
+async function editKit(t: ExecutionContext, site: Site, file: string): Promise<void> {
+  for (const name of NAMES) t.is((await site.ask(name)).status, 200, name)
+  const tab = await openTold(t, site.port, `use=${NAMES.map(encodeURIComponent).join()}`)
+  const edit = (text: string) => {
+    const next = tab.next()
+    site.write(file, text)
+    return next
+  }
+  t.deepEqual(editedIn(await edit('export const one = 2')), ['/assets/npm/kit.js'])
+  t.regex((await site.ask('/assets/npm/kit.js')).text, /one = 2/)
+  const [problem] = (await edit('export const one = <')).problems
+  t.regex(problem?.reason ?? '', /kit\/index\.js:1:20 cannot be built/)
+  const corrected = await edit('export const one = 3')
+  t.deepEqual(corrected.problems, [])
+  t.deepEqual(editedIn(corrected), ['/assets/npm/kit.js'])
+}
+
+test('an open page is told of an edited package, and of its error until that is corrected', async t => {
+  const site = await makeSite(t, { ...modulePkg('kit', 'export const one = 1'), ...APP })
+  await editKit(t, site, '/node_modules/kit/index.js')
+})
+
+test('an open page is told of an edited package of a workspace', async t => {
+  const root = makeProject(t)
+  mkdirSync(join(root, 'node_modules'))
+  symlinkSync(join(root, 'packages/kit'), join(root, 'node_modules/kit'), 'dir')
+  const kit = {
+    '/packages/kit/package.json': '{ "name": "kit", "version": "1.0.0", "module": "index.js" }',
+    '/packages/kit/index.js': 'export const one = 1'
+  }
+  await editKit(t, await makeSite(t, { ...kit, ...APP }, { root }), '/packages/kit/index.js')
+})
+
+test('open pages show an error of what the option packages names until it is corrected', async t => {
+  const files = { ...modulePkg('kit', 'export const one = 1'), ...APP }
+  const site = await makeSite(t, files, { packages: ['kit'] })
+  await editKit(t, site, '/node_modules/kit/index.js')
 })
