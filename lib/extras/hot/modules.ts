@@ -14,7 +14,6 @@ import {
 } from '../../publishing/references/references.ts'
 import { shiftInlineMap } from '../../publishing/rendering/source-map.ts'
 import type { AssetState, Following } from '../live/page-state.ts'
-import { FOLDER } from '../modules/resolving.ts'
 
 class Module {
   /** The decoded URL path, with the base. */
@@ -93,7 +92,7 @@ export class HotModules implements Following {
 
   /** Gives the modules that were edited since pages were told a new tick, and what imports them. */
   look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void {
-    const edited = new Set<Module>()
+    const edited = new Map<Module, AssetState | undefined>()
     for (const [path, state] of states) {
       const { url = '', version = null } = state?.part ?? {}
       const module = this.#modules.get(pathOf(url, '/'))
@@ -104,15 +103,15 @@ export class HotModules implements Following {
       else {
         // A page that was opened since then has the current version under the current URL.
         const isHeld = paths.has(path) || module.etag !== version
-        if (told !== undefined && told !== version && isHeld) edited.add(module)
+        if (told !== undefined && told !== version && isHeld) edited.set(module, state)
         module.told = version
       }
     }
     if (edited.size === 0) return
-    const built = [...edited].find(({ path }) => path.includes(`/${FOLDER}`))
+    const [built] = [...edited].find(([, state]) => state?.isOfPackage) ?? []
     if (built) console.warn(printable(`koa-fresh-assets: ${BUILT} ${built.path}`))
     this.#advance()
-    for (const module of edited) {
+    for (const module of edited.keys()) {
       module.editedAt = this.tick
       this.#renew(module)
     }

@@ -42,6 +42,7 @@ export interface AssetState {
   readonly part: Part
   readonly inputs?: readonly string[]
   readonly problem?: LinkedReport
+  readonly isOfPackage?: boolean
 }
 
 /** An extra whose running part has these members stands on this one, and tells pages more. */
@@ -73,12 +74,16 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const [{ etag: version, stamp }] = file.variants
     if (isBuilt(pipeline, plain.path, stamp)) return undefined
     // An edit counts from when the source was saved; the asset may have been published for this very page.
-    const inputs = publishingIn(pipeline).indexed(plain.path)?.inputs ?? []
+    const publishing = publishingIn(pipeline)
+    const inputs = publishing.indexed(plain.path)?.inputs ?? []
     const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
     const times = stamps.length > 0 ? stamps : [stamp]
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
     const url = base + pipeline.addressOf(plain)
-    return { part: { key, version, changedAt, path, url }, inputs: inputs.map(each => each.path) }
+    const part = { key, version, changedAt, path, url }
+    const { source } = publishing.sources.of(plain.app).chosen(plain.name)
+    const isOfPackage = source?.specifiers !== undefined
+    return { part, inputs: inputs.map(each => each.path), isOfPackage }
   })
 }
 
