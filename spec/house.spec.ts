@@ -2,14 +2,13 @@
 // The length of functions is a lint rule (.oxlintrc.json).
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { test } from './support/test.ts'
 import { PEERS } from '../lib/publishing/compilers/built-in.ts'
 import * as extras from '../lib/runtime/app/extras.ts'
 import { groupBy } from '../lib/runtime/lists.ts'
 import * as face from '../lib/index.ts'
 import * as assets from '../lib/koa-assets.ts'
 import * as httpCache from '../lib/koa-http-cache.ts'
-import { words } from './support/texts.ts'
+import { test, words } from './support/index.ts'
 
 /** Bounds in lines as `wc -l` counts them. A commit that raises one says what the lines are for, or which others went. */
 type Budgets = Readonly<Record<string, number>>

@@ -1,10 +1,9 @@
 // A site like the demo: two apps, a third party, and pages with helpers.
-import { test } from './support/test.ts'
 import type { Context } from 'koa'
 import { assetSources } from '../lib/index.ts'
 import { KOAS } from './support/cached-site.ts'
 import { urlsIn } from './support/examples.ts'
-import { makeProject, makeSite } from './support/site.ts'
+import { makeProject, makeSite, test } from './support/index.ts'
 
 const page = ({ path, assets, response }: Context) => {
   if (path !== '/' && path !== '/admin') return

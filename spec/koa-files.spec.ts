@@ -2,13 +2,10 @@
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import { test } from './support/test.ts'
 import Koa, { type Middleware } from 'koa'
 import mount from 'koa-mount'
 import { koaAssets, koaFiles } from '../lib/index.ts'
-import { ask } from './support/ask.ts'
-import { within } from './support/environment.ts'
-import { makeProject, open, type Files } from './support/site.ts'
+import { ask, makeProject, open, test, within, type Files } from './support/index.ts'
 
 const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
 const FILES: Files = {

@@ -1,12 +1,11 @@
 // Interoperation with common middleware, upstream and downstream.
 import { Readable } from 'node:stream'
 import etag from '@koa/etag'
-import { test } from './support/test.ts'
 import Koa from 'koa'
 import conditional from 'koa-conditional-get'
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, type Headers } from './support/cached-site.ts'
-import { cases } from './support/soak.ts'
+import { cases, test } from './support/index.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 

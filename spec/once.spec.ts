@@ -1,18 +1,15 @@
 // A failure is not remembered: each open of a file fails once, when a server starts and when its parts are used for the first time.
 import { fork } from 'node:child_process'
 import { once as event } from 'node:events'
-import { serial as test, type ExecutionContext } from './support/test.ts'
 import { EXTRAS } from '../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { inParallel, once } from '../lib/runtime/concurrency.ts'
 import { precompile } from '../lib/koa-assets.ts'
-import { viteBuild, viteMount } from './support/bundler-project.ts'
 import { onFailingDisk, type DiskCall } from './support/failing-disk.ts'
 import type { Outcome, Trial } from './support/failing-open.ts'
-import { makeProject, makeSite } from './support/site.ts'
-import { cases } from './support/soak.ts'
-import { words } from './support/texts.ts'
-import { LOADER, moduleFile } from './support/typescript.ts'
+import { cases, LOADER, makeProject, makeSite, moduleFile } from './support/index.ts'
+import { serial as test, viteBuild, viteMount, words } from './support/index.ts'
+import type { ExecutionContext } from './support/index.ts'
 
 const ON_REQUEST = { env: 'production', compile: true }
 

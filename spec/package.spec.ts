@@ -4,14 +4,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { test } from './support/test.ts'
 import Koa from 'koa'
 import supertest from 'supertest'
 import type * as Package from '../lib/index.ts'
 import { generalHelp } from '../lib/publishing/cli/arguments.ts'
-import { withDigest } from './support/digest.ts'
 import { COMMANDS } from './support/ready.ts'
-import { makeProject } from './support/site.ts'
+import { makeProject, test, withDigest } from './support/index.ts'
 
 const urlOf = (path: string) => pathToFileURL(path).href
 const require = createRequire(resolve('package.json'))

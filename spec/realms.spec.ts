@@ -1,12 +1,10 @@
 // Test runners such as Jest load a library in a realm of its own: Node's errors are not its errors.
 import { createRequire } from 'node:module'
 import { createContext, runInContext } from 'node:vm'
-import { test } from './support/test.ts'
 import { build } from 'esbuild'
 import Koa from 'koa'
-import { listen } from './support/front.ts'
 import { ask } from './support/raw.ts'
-import { makeProject, writeFiles } from './support/site.ts'
+import { listen, makeProject, test, writeFiles } from './support/index.ts'
 
 /** What a file of lib exports in another realm, which has Node's globals as Jest gives them to it. */
 async function loadElsewhere<Exports>(

@@ -3,12 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { test } from './support/test.ts'
 import { type KoaAssetsOptions, precompile } from '../lib/koa-assets.ts'
-import { viteBuild, viteMount } from './support/bundler-project.ts'
 import { checkBuild } from './support/examples.ts'
-import { makeProject } from './support/site.ts'
-import { words } from './support/texts.ts'
+import { makeProject, test, viteBuild, viteMount, words } from './support/index.ts'
 
 const ROOT = process.cwd()
 const DIST = pathToFileURL(join(ROOT, 'dist/')).href

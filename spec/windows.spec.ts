@@ -1,13 +1,9 @@
 // What a project meets on Windows, whose names, locks and texts are others; all of it holds on every system.
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { normalize } from 'node:path'
-import { test } from './support/test.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
-import { readManifest } from './support/fingerprinted.ts'
-import { makeProject, makeSite } from './support/site.ts'
-import { words } from './support/texts.ts'
-import { until } from './support/until.ts'
-import { isWindows } from './support/windows.ts'
+import { isWindows, makeProject, makeSite, readManifest, test, until } from './support/index.ts'
+import { words } from './support/index.ts'
 
 /** Names by which Windows opens a device, a stream or another file. */
 const OTHER_NAMES = words(`con nul NUL aux.css con.txt COM1 lpt1.js prn CONIN$/x

@@ -1,12 +1,9 @@
 // A project without assets of its own: `apps: false`, and `public: false` where only mounts are served.
 import { existsSync } from 'node:fs'
-import { test } from './support/test.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
 import { koaAssets } from '../lib/index.ts'
-import { viteBuild, viteMount } from './support/bundler-project.ts'
-import { withDigest } from './support/digest.ts'
-import { makeProject, makeSite, type Files } from './support/site.ts'
-import { warningsAbout } from './support/warnings.ts'
+import { makeProject, makeSite, test, viteBuild, viteMount } from './support/index.ts'
+import { warningsAbout, withDigest, type Files } from './support/index.ts'
 import { ENVIRONMENTS as SERVING } from './support/ways.ts'
 
 const BARE_FILES: Files = {

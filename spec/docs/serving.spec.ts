@@ -1,5 +1,4 @@
 // The pages about serving and caching; docs/http-caching.md first.
-import { test } from '../support/test.ts'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import ejs from 'ejs'
@@ -8,7 +7,6 @@ import { builtInCompilers } from '../../lib/publishing/compilers/built-in.ts'
 import { evaluatePreconditions } from '../../lib/runtime/http/preconditions.ts'
 import { type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaFiles } from '../../lib/index.ts'
-import { viteBuild } from '../support/bundler-project.ts'
 import { open } from '../support/cached-site.ts'
 import {
   asBody,
@@ -18,8 +16,7 @@ import {
   readPage,
   type Block
 } from '../support/examples.ts'
-import { makeProject, makeSite } from '../support/site.ts'
-import { soakTest } from '../support/soak.ts'
+import { makeProject, makeSite, soakTest, test, viteBuild } from '../support/index.ts'
 import { FILE_EXTENSIONS } from '../../lib/runtime/serving/missing.ts'
 
 const httpCachingPage = readPage('docs/http-caching.md')

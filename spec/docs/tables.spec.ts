@@ -2,7 +2,6 @@
 // And the documentation as a whole: every page is found, every link leads somewhere, every code block is run.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { test } from '../support/test.ts'
 import Router from '@koa/router'
 import ejs from 'ejs'
 import Koa, { type Middleware } from 'koa'
@@ -16,9 +15,7 @@ import { DIGEST_LENGTH } from '../../lib/runtime/files/digest.ts'
 import { openRoute } from '../support/cached-site.ts'
 import { blocksLeft, blocksOf, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { png } from '../support/images.ts'
-import { makeProject, makeSite } from '../support/site.ts'
-import { soakTest } from '../support/soak.ts'
-import { withDigest } from '../support/digest.ts'
+import { makeProject, makeSite, soakTest, test, withDigest } from '../support/index.ts'
 import { COMMANDS } from '../support/ready.ts'
 
 const optionsPage = readPage('docs/options.md')

@@ -1,11 +1,10 @@
 // What programs can observe: the channels of node:diagnostics_channel.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { serial as test, type ExecutionContext } from '../support/test.ts'
 import type { Context } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
-import { makeSite } from '../support/site.ts'
+import { makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
 
 const page = readPage('docs/diagnostics.md')
 const [example = ''] = page.take('').map(asBody)

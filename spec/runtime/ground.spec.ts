@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { test } from '../support/test.ts'
 import { oneAtATime } from '../../lib/runtime/concurrency.ts'
 import { nearest, nearestPath } from '../../lib/runtime/check-options.ts'
 import { printable, printableLines } from '../../lib/runtime/errors.ts'
-import { costsAtMost } from '../support/cost.ts'
-import { cases } from '../support/soak.ts'
+import { cases, costsAtMost, test } from '../support/index.ts'
 
 test('control characters and marks that turn the direction of text are escaped, text in any language stays', t => {
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')

@@ -1,16 +1,14 @@
 // Ways out of public, and other spellings of a path.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../support/test.ts'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
-import { ENVIRONMENTS, isNotOurs, makeFront, makeFronts, METHODS } from '../support/front.ts'
 import { ask, signature } from '../support/raw.ts'
-import { cases } from '../support/soak.ts'
 import { notOurs } from './not-ours.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
-import { words } from '../support/texts.ts'
+import { cases, ENVIRONMENTS, isNotOurs, makeFront, makeFronts, METHODS } from '../support/index.ts'
+import { test, words, type ExecutionContext } from '../support/index.ts'
 
 const keys = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],

@@ -1,8 +1,6 @@
 // The project that is attacked: what may be served, and beside it what may not.
-import type { ExecutionContext } from '../support/test.ts'
-import { makeProject, writeFiles, type Files } from '../support/site.ts'
-import { words } from '../support/texts.ts'
-import { isWindows } from '../support/windows.ts'
+import { isWindows, makeProject, words, writeFiles } from '../support/index.ts'
+import type { ExecutionContext, Files } from '../support/index.ts'
 
 export const SECRET = 'the-secret-of-the-stronghold'
 

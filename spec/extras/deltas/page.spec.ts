@@ -1,10 +1,8 @@
 // Runs what docs/deltas.md shows.
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { isAble } from '../../support/deltas.ts'
 import { blocksLeft, makeExample, readPage } from '../../support/examples.ts'
-import { filesBelow } from '../../support/fingerprinted.ts'
-import { soakTest } from '../../support/soak.ts'
+import { filesBelow, soakTest, test } from '../../support/index.ts'
 
 const mount = readPage('docs/deltas.md').take('How deltas are made')
 

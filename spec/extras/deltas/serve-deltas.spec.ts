@@ -1,14 +1,13 @@
 // Deltas: what a browser is sent that has an earlier version (RFC 9842).
 import { symlinkSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { isIntactDelta, sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { decode, deltaFile, deltaName, isAble, offering, sha256 } from '../../support/deltas.ts'
 import { ask as askRaw } from '../../support/raw.ts'
-import { makeProject, makeSite, type Files, type SiteOptions } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
+import { makeProject, makeSite, test, until, type ExecutionContext } from '../../support/index.ts'
+import type { Files, SiteOptions } from '../../support/index.ts'
 import { WAYS } from '../../support/ways.ts'
 
 const line = 'export const answer = () => 42\n'

@@ -1,10 +1,8 @@
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { cleanKept, keep, verifyCopies } from '../../../lib/index.ts'
 import { deltaName, isAble } from '../../support/deltas.ts'
-import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { filesBelow, makeProject, test, writeFiles } from '../../support/index.ts'
 
 const TEXT = Array.from({ length: 400 }, (_, at) => `export const v${at} = ${(at * 7919) % 9973}\n`)
 const release = (number: number) => `export const version = ${number}\n${TEXT.join('')}`

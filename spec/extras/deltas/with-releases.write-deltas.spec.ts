@@ -2,16 +2,14 @@
 // Zstandard, precompile says so once, and everything else is as before.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { sealDelta, splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { decode, deltaFile, deltaName, isAble, sha256 } from '../../support/deltas.ts'
-import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
-import { type Files, makeProject, writeFiles } from '../../support/site.ts'
-import { FILE_MODE } from '../../support/windows.ts'
+import { FILE_MODE, filesBelow, makeProject, run, snapshot, test } from '../../support/index.ts'
+import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
 
 /** Text that compresses to about a third. */
 const text = (seed: number) =>

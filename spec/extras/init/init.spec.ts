@@ -4,16 +4,13 @@ import { readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { test } from '../../support/test.ts'
 import Koa from 'koa'
 import supertest from 'supertest'
 import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../publishing/cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
-import { filesBelow, textsBelow } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { words } from '../../support/texts.ts'
+import { cases, filesBelow, makeProject, test, textsBelow, words } from '../../support/index.ts'
+import { writeFiles, type Files } from '../../support/index.ts'
 
 const ASSETS = words(`
   apps/web/assets/favicon.ico apps/web/assets/fonts/.gitkeep apps/web/assets/images/logo.svg

@@ -1,8 +1,7 @@
 // A project whose pages below -/ are looked at.
-import type { ExecutionContext } from '../../support/test.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
-import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
+import { makeSite, until, type ExecutionContext, type Files } from '../../support/index.ts'
+import type { Site, SiteOptions } from '../../support/index.ts'
 
 export const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3])
 

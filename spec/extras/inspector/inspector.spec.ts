@@ -1,10 +1,8 @@
-import { test } from '../../support/test.ts'
 import type { AssetReport, LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
-import { makeSite } from '../../support/site.ts'
 import { modulePkg } from '../modules/package-files.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
-import { until } from '../../support/until.ts'
+import { makeSite, test, until } from '../../support/index.ts'
 
 test('every asset is listed with its state, sizes, digest and references, problems first', async t => {
   const site = await makeInspected(t)

@@ -3,14 +3,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
-import { makeCounter } from '../../support/counting-compiler.ts'
-import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
-import { type Files, type SiteOptions } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { until } from '../../support/until.ts'
+import { cases, filesBelow, makeCounter, makeProject, makeSite } from '../../support/index.ts'
+import { serial as test, until, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import type { Files, SiteOptions } from '../../support/index.ts'
 
 const FILES = {
   'css/app.css.scss': '@use "part"; a { color: part.$color }',

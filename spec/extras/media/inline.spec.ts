@@ -2,15 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { readSvg } from '../../../lib/extras/media/svg.ts'
 import { assetSources, type CompileError, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { makeFingerprinted, placed } from '../../support/fingerprinted.ts'
-import { makeSite, writeFiles, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, makeFingerprinted, makeSite, placed, test } from '../../support/index.ts'
+import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"'
 const CART = `<?xml version="1.0" encoding="utf-8"?>

@@ -1,15 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { sizeOf } from '../../../lib/extras/media/image-size.ts'
 import { helpersOf } from '../../../lib/extras/media/media.ts'
-import { ask } from '../../support/ask.ts'
-import { costsAtMost } from '../../support/cost.ts'
-import { makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
 import { avif, IMAGES, jpeg, png } from '../../support/images.ts'
-import { makeSite, type Files } from '../../support/site.ts'
+import { ask, costsAtMost, makeFingerprinted, makeSite, MODES } from '../../support/index.ts'
+import { readManifest, test, type Files } from '../../support/index.ts'
 
 const HELPERS = helpersOf()
 const assets = makeHelpers({}, undefined, [HELPERS])('web')

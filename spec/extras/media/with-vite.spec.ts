@@ -1,7 +1,5 @@
 // Images of a bundle.
-import { test } from '../../support/test.ts'
-import { pagesOf, viteBuild, viteMount } from '../../support/bundler-project.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, pagesOf, test, viteBuild, viteMount } from '../../support/index.ts'
 import { IMAGES } from '../../support/images.ts'
 
 const FILE = 'assets/hero-B1a2C3d4.png'

@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { placed } from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, placed } from '../../support/index.ts'
 
 export const TYPED = {
   'stylesheets/app.css.scss': '',

@@ -1,16 +1,14 @@
 // Names in views that no asset has, found without rendering them.
 import { rmSync, symlinkSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { checkViews } from './check.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
 import { settleForPrecompile, settleProject } from '../../../lib/runtime/app/extras.ts'
 import { checkViews as check } from '../../../lib/extras/names/check.ts'
 import { literalNames } from '../../../lib/extras/names/views.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { placed, run, makeFingerprinted, MODES, readManifest } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
+import { makeFingerprinted, makeProject, MODES, placed, readManifest } from '../../support/index.ts'
+import { run, test, until, writeFiles } from '../../support/index.ts'
 import { complaints, makeTyped, TYPED } from './typed.ts'
 
 const ASSETS = {

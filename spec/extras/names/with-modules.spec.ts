@@ -1,5 +1,4 @@
-import { test } from '../../support/test.ts'
-import { makeFingerprinted } from '../../support/fingerprinted.ts'
+import { makeFingerprinted, test } from '../../support/index.ts'
 import { APP, mapIn, TIP } from '../modules/package-files.ts'
 
 for (const bundle of [true, 'packages', false] as const) {

@@ -1,18 +1,14 @@
 // The flag --views of `verify`, the option `views`, and the command `types`.
 
-import { serial as test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { precompile } from '../../../lib/publishing/building/precompile.ts'
 import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
 import { helpAt } from '../../../lib/runtime/errors.ts'
 import { checkViews } from '../../../lib/extras/names/check.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
 import { aPlan, type App, make, type Plan } from '../../support/names/project.ts'
 import { Rule } from '../../support/names/rule.ts'
-import { placed } from '../../support/fingerprinted.ts'
-import { writeFiles } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { AS_WRITTEN, cases, placed, serial as test, writeFiles } from '../../support/index.ts'
 
 /** A configuration with views, and without minifying. */
 const configured = (views: string | readonly string[]) => ({

@@ -1,10 +1,9 @@
 // Names from bundlers' manifests, in views and in types.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test } from '../../support/test.ts'
 import { run as runCommand } from '../../publishing/cli/run.ts'
-import { viteBuild, viteMount } from '../../support/bundler-project.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, serial as test, viteBuild, viteMount } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
 import { checkViews } from './check.ts'
 import { complaints, makeTyped } from './typed.ts'
 

@@ -1,6 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test } from '../../support/test.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { allCommands, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
@@ -8,8 +7,7 @@ import { UsageError } from '../../../lib/publishing/cli/command.ts'
 import { helpAt } from '../../../lib/runtime/errors.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import type { VerifyReport } from '../../../lib/index.ts'
-import { WRITABLE_CODINGS } from '../../support/copies.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, serial as test, WRITABLE_CODINGS, writeFiles } from '../../support/index.ts'
 
 const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 const fingerprinted = (name: string, text: string) =>

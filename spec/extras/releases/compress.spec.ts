@@ -5,12 +5,11 @@ import { symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { test, type ExecutionContext } from '../../support/test.ts'
-import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import type { CompressOptions, CompressReport } from '../../../lib/index.ts'
 import { compress, verifyCopies } from '../../../lib/index.ts'
-import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
+import { WRITABLE_CODINGS, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import type { Files } from '../../support/index.ts'
 
 const SCRIPT = readFileSync('node_modules/react-dom/cjs/react-dom-client.development.js')
 const CSS = SCRIPT.subarray(0, 50_000)

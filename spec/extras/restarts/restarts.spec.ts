@@ -1,12 +1,10 @@
 // By what a server tells that a program will restart it for what it publishes, and what it says then.
 import fc from 'fast-check'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { warnOfRestarts } from '../../../lib/extras/restarts/restarts.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { makeProject, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { words } from '../../support/texts.ts'
+import { cases, makeProject, test, words, type ExecutionContext } from '../../support/index.ts'
+import type { Files } from '../../support/index.ts'
 
 type Started = NonNullable<Parameters<typeof warnOfRestarts>[2]>
 

@@ -1,16 +1,14 @@
 import { connect, createServer } from 'node:http2'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import Koa, { type Context } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import { isSendable } from '../../../lib/extras/routes/extra.ts'
 import { HELPERS } from '../../../lib/extras/routes/preload-links.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import { growsInProportion } from '../../support/cost.ts'
-import { exchange, request } from '../../support/raw.ts'
-import { makeProject, makeSite, open, type SiteOptions } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { anyText } from '../../support/texts.ts'
+import { cases, exchange, growsInProportion, makeProject, makeSite } from '../../support/index.ts'
+import { open, request, test, type ExecutionContext } from '../../support/index.ts'
+import type { SiteOptions } from '../../support/index.ts'
+import { anyText } from '../../support/any-text.ts'
 
 const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate' }
 const HINTS = `HTTP/1.1 103 Early Hints\r

@@ -1,8 +1,6 @@
-import { test, type ExecutionContext } from '../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { placed, readManifest, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../support/site.ts'
-import { readMapped } from '../../support/source-map.ts'
+import { makeProject, placed, readManifest, readMapped, readPublic } from '../../support/index.ts'
+import { run, targetOf, test, type ExecutionContext, type Files } from '../../support/index.ts'
 
 /** Precompiles, and returns the text of each stylesheet by name, without digests and white space that means nothing. */
 async function sheetsOf(t: ExecutionContext, files: Files, options: KoaAssetsOptions = {}) {

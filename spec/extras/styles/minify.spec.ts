@@ -1,16 +1,12 @@
 import { join } from 'node:path'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { test } from '../../support/test.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { type CompileError, PrecompileError } from '../../../lib/runtime/errors.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { digestIn, digestOf, isPublic, placed } from '../../support/fingerprinted.ts'
-import { readManifest, readPublic, run, snapshot, targetOf } from '../../support/fingerprinted.ts'
-import { APART } from '../../support/as-written.ts'
-import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { installWithout, makeShop, run as runCommand } from '../../publishing/cli/run.ts'
-import { readMapped } from '../../support/source-map.ts'
-import { withDigest } from '../../support/digest.ts'
+import { APART, digestIn, digestOf, isPublic, makeProject, placed } from '../../support/index.ts'
+import { readManifest, readMapped, readPublic, run, snapshot } from '../../support/index.ts'
+import { targetOf, test, withDigest, writeFiles, type Files } from '../../support/index.ts'
 
 async function minify(options: KoaAssetsOptions) {
   const warnings: string[] = []

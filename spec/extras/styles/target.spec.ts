@@ -1,14 +1,12 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { transform } from 'esbuild'
 import { KEPT, LEFT } from '../../../lib/extras/styles/transform.ts'
 import { browsersOf, lackingIn } from '../../../lib/extras/styles/browsers.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { installWithout } from '../../publishing/cli/run.ts'
-import { makeFingerprinted, MODES, placed } from '../../support/fingerprinted.ts'
-import { readPublic, run, targetOf } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite, type Files } from '../../support/site.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeFingerprinted, makeProject, makeSite, MODES, placed } from '../../support/index.ts'
+import { readPublic, run, targetOf, test, warningsAbout } from '../../support/index.ts'
+import type { ExecutionContext, Files } from '../../support/index.ts'
 import { LAYERED } from '../../../lib/runtime/settings/table.ts'
 
 /** The text of an asset, without blanks, in each of the ways in which it is made. */

@@ -1,9 +1,7 @@
 // An app has what its own options say, whatever those of another app are.
-import { test } from '../../support/test.ts'
 import type { AppOptions } from '../../../lib/koa-assets.ts'
 import { LAYERED_EXTRAS } from '../../../lib/runtime/settings/extra-options.ts'
-import { readManifest, run } from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, readManifest, run, test } from '../../support/index.ts'
 import { pkg } from '../modules/package-files.ts'
 
 const FILES = {

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { clean } from '../../../lib/index.ts'
-import { placed, run, snapshot, targetOf } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, placed, run, snapshot, targetOf, test } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
 
 test('clean removes the hidden source maps of the files that it removes, and no others', async t => {
   const root = makeProject(t, placed({ 'app.css': 'a { color: red }', 'a.js': 'one()' }))

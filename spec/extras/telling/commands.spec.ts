@@ -1,11 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test } from '../../support/test.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
-import { writeFiles } from '../../support/site.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { AS_WRITTEN, serial as test, writeFiles } from '../../support/index.ts'
 
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))

@@ -1,15 +1,12 @@
 // What `explain` says of a path is what a request for it gets.
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { Step } from '../../../lib/extras/telling/explain.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
-import { CODINGS } from '../../support/copies.ts'
-import { withDigest } from '../../support/digest.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { AS_WRITTEN, CODINGS, makeProject, makeSite, test } from '../../support/index.ts'
+import { withDigest, type ExecutionContext } from '../../support/index.ts'
 import { explain, listAssets, type Explanation } from './told.ts'
 
 const FILES = {

@@ -1,8 +1,7 @@
 // What a page loads for its scripts and stylesheets: `list --entry`.
-import { serial as test } from '../../support/test.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { APART } from '../../support/as-written.ts'
+import { APART, serial as test } from '../../support/index.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 
 const long = (name: string) => `export const ${name} = '${`${name} `.repeat(200)}'\n`

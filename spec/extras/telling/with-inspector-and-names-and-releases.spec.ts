@@ -1,11 +1,10 @@
 // Commands, the inspector and requests agree on the state of each asset.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { precompile, verify } from '../../../lib/index.ts'
 import { namedInProduction, writeNameTypes } from '../../../lib/extras/names/name-types.ts'
 import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
-import { makeSite } from '../../support/site.ts'
+import { makeSite, test } from '../../support/index.ts'
 import { listOf } from '../inspector/inspected.ts'
 import { explain, listAssets } from './told.ts'
 

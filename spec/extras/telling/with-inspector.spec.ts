@@ -1,8 +1,7 @@
 // The overview at start names the page of the inspector where it is of use.
-import { test } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, test } from '../../support/index.ts'
 
 test('the overview leads to the inspector, unless there is none or nothing to inspect', t => {
   const root = makeProject(t, { 'dist/app.js': '' })

@@ -1,11 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
 import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, test } from '../../support/index.ts'
 import { modulePkg, pkg } from '../modules/package-files.ts'
 import { explain } from './told.ts'
 

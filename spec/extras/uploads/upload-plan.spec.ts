@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test } from '../../support/test.ts'
 import type { UploadPlan } from '../../../lib/extras/uploads/upload-plan.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
-import { viteBuild, viteMount } from '../../support/bundler-project.ts'
-import { makeSite, writeFiles } from '../../support/site.ts'
-import { isWindows } from '../../support/windows.ts'
+import { AS_WRITTEN, isWindows, makeSite, serial as test, viteBuild } from '../../support/index.ts'
+import { viteMount, writeFiles } from '../../support/index.ts'
 
 async function planOf(root: string): Promise<UploadPlan> {
   await run(root, 'precompile --quiet')

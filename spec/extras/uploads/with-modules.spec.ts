@@ -1,6 +1,5 @@
-import { serial as test } from '../../support/test.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { AS_WRITTEN, serial as test } from '../../support/index.ts'
 import { pkg } from '../modules/package-files.ts'
 
 test('after precompile has joined a package, verify, upload-plan, list and explain accept it', async t => {

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
@@ -11,11 +10,10 @@ import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { helpersOf } from '../../../lib/extras/vite/entry.ts'
 import { hashedAmong, HASHES } from '../../../lib/extras/vite/manifests/bundle.ts'
-import { pagesOf, summary, viteBuild, viteMount } from '../../support/bundler-project.ts'
-import { costsAtMost, growsInProportion } from '../../support/cost.ts'
-import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
-import { warningsAbout } from '../../support/warnings.ts'
-import { isWindows } from '../../support/windows.ts'
+import { costsAtMost, growsInProportion, isWindows, makeProject } from '../../support/index.ts'
+import { makeSite, pagesOf, summary, test, viteBuild, viteMount } from '../../support/index.ts'
+import { warningsAbout, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import type { Files } from '../../support/index.ts'
 
 /** A project whose mount `/static` has a manifest, and what it names. */
 function given(t: ExecutionContext, manifest?: unknown, files: readonly string[] = ['a.js']) {

@@ -2,17 +2,13 @@
 import fs, { renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { SECRET } from '../../security/stronghold.ts'
-import { replaceCalls } from '../../support/calls.ts'
-import { areOf, pagesOf, summary, viteMount } from '../../support/bundler-project.ts'
-import { isNotOurs, makeFronts } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { areOf, cases, isNotOurs, makeFronts, makeProject, makeSite } from '../../support/index.ts'
+import { pagesOf, replaceCalls, summary, test, until, viteMount } from '../../support/index.ts'
+import { warningsAbout, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import type { Files } from '../../support/index.ts'
 
 const MOUNT = viteMount()
 const MANIFEST = MOUNT.manifest

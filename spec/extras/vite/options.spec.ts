@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import type { ServerOptions } from 'vite'
 import { freePort } from '../../../demo/deploy/stack.ts'
@@ -11,8 +10,8 @@ import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { BUILD } from '../../../lib/extras/vite/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
-import { ESBUILD, pagesOf, TWO_BUILDS, viteMount } from '../../support/bundler-project.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { ESBUILD, makeProject, makeSite, pagesOf, test, TWO_BUILDS } from '../../support/index.ts'
+import { viteMount, type ExecutionContext } from '../../support/index.ts'
 import { startVite } from '../../support/vite-server.ts'
 
 test('while `dev` is in force the manifest is not read; `dev: condition && url` may mean none', t => {

@@ -2,13 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
-import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { attribute, makeBundlerProject, PAGES, pagesOf } from '../../support/bundler-project.ts'
-import { sha384, summary, unhashed, urlIn, viteMount } from '../../support/bundler-project.ts'
-import { makeSite } from '../../support/site.ts'
+import { attribute, makeBundlerProject, makeSite, PAGES, pagesOf } from '../../support/index.ts'
+import { sha384, summary, test, unhashed, urlIn, viteMount } from '../../support/index.ts'
 import { startVite } from '../../support/vite-server.ts'
 
 const { root, remove } = makeBundlerProject({

@@ -1,13 +1,10 @@
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import { run } from '../../support/fingerprinted.ts'
-import { type Files, makeProject } from '../../support/site.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeProject, run, test, warningsAbout, type Files } from '../../support/index.ts'
 
 const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}', 'dist/index.html': '' }
 const OTHER: Files = { 'src/app.css': 'a{}' }

@@ -1,12 +1,10 @@
 import etag from '@koa/etag'
 import Router from '@koa/router'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import conditional from 'koa-conditional-get'
 import { type HttpCacheOptions, koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import { open, reports } from '../../support/cached-site.ts'
-import { inDevelopment } from '../../support/environment.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { inDevelopment, test, warningsAbout, type ExecutionContext } from '../../support/index.ts'
 
 const CACHE = 'cache-control'
 const NONCE = "default-src 'self'; script-src 'NONCE-4f' 'strict-dynamic'"

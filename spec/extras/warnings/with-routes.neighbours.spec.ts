@@ -1,11 +1,10 @@
-import { test, type ExecutionContext } from '../../support/test.ts'
 import newEtag from '@koa/etag'
 import type { Middleware } from 'koa'
 import compose from 'koa-compose'
 import conditional from 'koa-conditional-get'
 import range from 'koa-range'
-import { makeSite, type SiteOptions } from '../../support/site.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeSite, test, warningsAbout, type ExecutionContext } from '../../support/index.ts'
+import type { SiteOptions } from '../../support/index.ts'
 
 const TEXT = '0123456789'
 

@@ -1,7 +1,6 @@
-import { test } from '../../support/test.ts'
 import { noticesAtStart } from '../../../lib/extras/warnings/notices.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, test } from '../../support/index.ts'
 
 test('nothing is said of a mount whose files its dev server has', t => {
   const root = makeProject(t, { 'dist/index.html': '' })

@@ -1,14 +1,10 @@
 import { renameSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
-import { isPublic, makeFingerprinted } from '../../support/fingerprinted.ts'
-import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, removeFolder, writeFiles } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { untilSettled } from '../../support/until.ts'
+import { cases, isPublic, makeFingerprinted, makeFront, makeProject } from '../../support/index.ts'
+import { removeFolder, test, untilSettled, writeFiles } from '../../support/index.ts'
 
 const order = (n: number) => `a{order:${n}}`
 

@@ -3,22 +3,12 @@ import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { type PrecompileOptions, precompile } from '../../../lib/koa-assets.ts'
-import {
-  digestIn,
-  digestOf,
-  filesBelow,
-  placed,
-  readManifest,
-  readPublic,
-  run,
-  snapshot
-} from '../../support/fingerprinted.ts'
 import { bundle, runInChild } from '../../support/precompile-in-child.ts'
-import { type Files, makeProject, writeFiles } from '../../support/site.ts'
-import { cases, soakTest } from '../../support/soak.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { AS_WRITTEN, cases, digestIn, digestOf, filesBelow } from '../../support/index.ts'
+import { makeProject, placed, readManifest, readPublic, run } from '../../support/index.ts'
+import { snapshot, soakTest, test, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import type { Files } from '../../support/index.ts'
 
 const hiddenBelow = (directory: string) =>
   filesBelow(directory).filter(path => /(?:^|\/)\./.test(path))

@@ -3,28 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { finishAll } from '../../../lib/publishing/building/links.ts'
 import type { Draft } from '../../../lib/publishing/rendering/draft.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
-import { COPIES } from '../../support/copies.ts'
-import {
-  MODES,
-  filesBelow,
-  makeFingerprinted,
-  placed,
-  readManifest,
-  readPublic,
-  run,
-  snapshot,
-  targetOf
-} from '../../support/fingerprinted.ts'
-import { type Files, makeProject, writeFiles } from '../../support/site.ts'
-import { soakTest } from '../../support/soak.ts'
-import { withDigest } from '../../support/digest.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { AS_WRITTEN, COPIES, filesBelow, LOADER, makeFingerprinted } from '../../support/index.ts'
+import { makeProject, MODES, moduleFile, placed, readManifest } from '../../support/index.ts'
+import { readPublic, run, snapshot, soakTest, targetOf, test } from '../../support/index.ts'
+import { withDigest, writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
 import { startNode } from '../cli/run.ts'
 
 const makeSources = (t: ExecutionContext, files: Files) => makeProject(t, placed(files))

@@ -7,10 +7,8 @@ import fs, {
   renameSync,
   writeFileSync
 } from 'node:fs'
-import { test, type ExecutionContext } from '../../support/test.ts'
-import { replaceCalls } from '../../support/calls.ts'
-import { type Site, makeSite } from '../../support/site.ts'
-import { untilSettled } from '../../support/until.ts'
+import { makeSite, replaceCalls, test, untilSettled } from '../../support/index.ts'
+import type { ExecutionContext, Site } from '../../support/index.ts'
 
 const SOURCE = 'stylesheets/app.css'
 const TARGET = '/public/assets/app.css'

@@ -1,8 +1,7 @@
 // What was made from files is made again once one of them has changed, and so is a failure.
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { observeAll, Remembered } from '../../../lib/publishing/sources/observation.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
+import { makeProject, test, writeFiles } from '../../support/index.ts'
 
 test('a value is made again once a file has changed or appeared, and when it is told so', async t => {
   const root = makeProject(t, { 'a.txt': 'one' })

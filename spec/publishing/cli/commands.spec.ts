@@ -1,15 +1,10 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test } from '../../support/test.ts'
 import { type PrecompileReport } from '../../../lib/index.ts'
-import { makeFingerprinted } from '../../support/fingerprinted.ts'
-import { makeSite, writeFiles } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
-import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
 import { isKnown, makeShop, run, start } from './run.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { AS_WRITTEN, makeFingerprinted, makeSite, serial as test } from '../../support/index.ts'
+import { until, warningsAbout, words, writeFiles } from '../../support/index.ts'
 
 const CONFIG = { '/assets.config.mjs': `export default ${JSON.stringify(AS_WRITTEN)}` }
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'

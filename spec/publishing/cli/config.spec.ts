@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { mock } from 'node:test'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import {
   count,
@@ -10,7 +9,8 @@ import {
   progressOn
 } from '../../../lib/publishing/cli/command.ts'
 import type { PrecompileReport } from '../../../lib/index.ts'
-import { type Files, makeProject } from '../../support/site.ts'
+import { makeProject, serial as test, type ExecutionContext } from '../../support/index.ts'
+import type { Files } from '../../support/index.ts'
 import { isKnown, makeShop, run, runBuilt } from './run.ts'
 import { COMMANDS } from '../../support/ready.ts'
 

@@ -1,18 +1,13 @@
 // Each command on a disk on which one call fails: what is left, what is said, and that the next run does the rest. `npm test` tries some of the calls, the soak each of them with each error.
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { pathFrom, withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
-import { viteBuild } from '../../support/bundler-project.ts'
-import { openDescriptors } from '../../support/descriptors.ts'
-import { textsBelow } from '../../support/fingerprinted.ts'
 import { CODES, onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
-import { makeProject, writeFiles, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { until } from '../../support/until.ts'
 import { isKnown, run } from './run.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { AS_WRITTEN, cases, makeProject, openDescriptors } from '../../support/index.ts'
+import { serial as test, textsBelow, until, viteBuild, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext, Files } from '../../support/index.ts'
 
 /** Every file below a directory, with its content; the list of kept files without the time of the run. */
 const tree = (root: string) =>

@@ -3,15 +3,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, readdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ExecutionContext } from '../../support/test.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- its process starts where it was loaded: not in a directory of a spec
 import 'esbuild'
 import type * as Cli from '../../../lib/cli.ts'
 import { parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
 import { UsageError } from '../../../lib/publishing/cli/command.ts'
-import { placed } from '../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { LOADER, makeProject, moduleFile, placed } from '../../support/index.ts'
+import type { ExecutionContext, Files } from '../../support/index.ts'
 import { COMMANDS } from '../../support/ready.ts'
 
 const CLI = moduleFile('lib/cli.ts')

@@ -1,16 +1,14 @@
 // What tsconfig.json says to the compiler of TypeScript and JSX.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import * as esbuild from 'esbuild'
 import fc from 'fast-check'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { compileByEsbuild } from '../../../lib/publishing/compilers/esbuild.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
-import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite, type Files } from '../../support/site.ts'
 import { followed } from '../../support/module-graph.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeFingerprinted, makeProject, makeSite, MODES, test } from '../../support/index.ts'
+import { warningsAbout, type ExecutionContext, type Files } from '../../support/index.ts'
 
 const JSX = 'export const cart = <><b /></>'
 const FIELDS = 'class Cart { total = 1 }; console.log(Cart)'

@@ -1,10 +1,9 @@
 // Expressions with a value are found in code alone, and not where a name is another one.
 import * as fc from 'fast-check'
-import { test } from '../../support/test.ts'
 import { constantsIn } from '../../../lib/publishing/references/constants.ts'
 import { replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { constantsOf } from '../../../lib/runtime/settings/constants.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, test } from '../../support/index.ts'
 
 const SITUATION = { env: 'staging', isPrecompile: false, base: '/shop' }
 const DEFINE = { __V__: '1.2', $n: -5, __O__: { list: [1] }, 'kit.flags.on': true }

@@ -1,4 +1,3 @@
-import { test } from '../../support/test.ts'
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
 import {
   findReferences,
@@ -6,12 +5,9 @@ import {
   replaceReferences
 } from '../../../lib/publishing/references/references.ts'
 import { decodeIfValid } from '../../../lib/runtime/urls/spelling.ts'
-import { growsInProportion } from '../../support/cost.ts'
-import { placed, readPublic, run, targetOf } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { anyText } from '../../support/texts.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { anyText } from '../../support/any-text.ts'
+import { cases, growsInProportion, makeProject, makeSite, placed } from '../../support/index.ts'
+import { readPublic, run, targetOf, test, warningsAbout } from '../../support/index.ts'
 import { lexer } from '../../support/ready.ts'
 
 /** The text with the URL of its path in the place of each reference. */

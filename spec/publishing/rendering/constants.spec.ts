@@ -1,11 +1,8 @@
 // Texts whose expressions got values keep the places of their sources: in source maps, errors and warnings.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { decode } from '@jridgewell/sourcemap-codec'
-import { test } from '../../support/test.ts'
-import { placed, run } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeProject, makeSite, placed, run, test, warningsAbout } from '../../support/index.ts'
+import { words } from '../../support/index.ts'
 
 const CODE = [
   'export const mode = import.meta.env.MODE, after = f(1)',

@@ -2,24 +2,15 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { encode } from '@jridgewell/sourcemap-codec'
-import { test } from '../../support/test.ts'
 import { findReferences, replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { referenceErrors } from '../../../lib/publishing/rendering/errors.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/publishing/rendering/source-map.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import type { Source } from '../../../lib/publishing/sources/snapshot.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
-import { growsInProportion } from '../../support/cost.ts'
-import {
-  digestIn,
-  digestOf,
-  type FingerprintedSite,
-  makeFingerprinted,
-  MODES
-} from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
-import { until } from '../../support/until.ts'
+import { digestIn, digestOf, growsInProportion, makeFingerprinted } from '../../support/index.ts'
+import { makeProject, MODES, test, until, words } from '../../support/index.ts'
+import type { FingerprintedSite } from '../../support/index.ts'
 import { lexer } from '../../support/ready.ts'
 
 const findModuleReferences = (code: string) => lexer.find(code).references

@@ -1,25 +1,13 @@
 // What modules refer to, under fingerprints.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { encode } from '@jridgewell/sourcemap-codec'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
 import type { Compiler, KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import {
-  digestIn,
-  digestOf,
-  makeFingerprinted,
-  MODES,
-  placed,
-  readManifest,
-  run,
-  targetOf,
-  readPublic,
-  type FingerprintedSite
-} from '../../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { digestIn, digestOf, makeFingerprinted, makeProject } from '../../support/index.ts'
+import { makeSite, MODES, placed, readManifest, readPublic, run } from '../../support/index.ts'
+import { targetOf, test, warningsAbout, words, type ExecutionContext } from '../../support/index.ts'
+import type { FingerprintedSite } from '../../support/index.ts'
 
 const mapIn = (tag: string) =>
   JSON.parse(/>(.*)</.exec(tag)?.[1] ?? '{}') as Record<string, Record<string, string>>

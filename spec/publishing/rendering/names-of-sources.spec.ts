@@ -1,11 +1,8 @@
 // Modules that import others by the names of their sources, such as ./money.ts, as Node wants them.
-import { test } from '../../support/test.ts'
 import fc from 'fast-check'
-import { makeFingerprinted, placed, run } from '../../support/fingerprinted.ts'
 import { filesOf, followed, graphs, reachedIn } from '../../support/module-graph.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { cases, makeFingerprinted, makeProject, makeSite, placed } from '../../support/index.ts'
+import { run, test, warningsAbout } from '../../support/index.ts'
 
 const OPTIONS = { missing: 'error', integrity: false } as const
 

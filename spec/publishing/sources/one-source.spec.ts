@@ -1,10 +1,9 @@
 // The model "names": a name, and what a reference writes, has one source in development, with fingerprints on request
 // and precompiled, or is refused in all of them.
-import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { check } from '../../support/names/check.ts'
 import { aPlan } from '../../support/names/project.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, test } from '../../support/index.ts'
 
 /** While one waits for the disk, others go on. */
 const AT_ONCE = 4

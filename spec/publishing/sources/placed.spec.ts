@@ -1,24 +1,15 @@
 // Source directories that are published as they are, or in part.
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { SourceList } from '../../../lib/runtime/app/extra.ts'
 import { makeNameCheck } from '../../../lib/publishing/sources/advice.ts'
 import { Sources } from '../../../lib/publishing/sources/sources.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/index.ts'
-import { makeFingerprinted, MODES, placed } from '../../support/fingerprinted.ts'
-import {
-  type Files,
-  makeProject,
-  makeSite,
-  removeFolder,
-  type SiteOptions,
-  writeFiles
-} from '../../support/site.ts'
-import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeFingerprinted, makeProject, makeSite, MODES, placed } from '../../support/index.ts'
+import { removeFolder, test, until, warningsAbout, writeFiles } from '../../support/index.ts'
+import type { Files, SiteOptions } from '../../support/index.ts'
 
 const FILES = {
   'css/app.css': 'a { src: url(icons/solid/star.svg); b: url(../../../../lib/solid/bell.svg) }',

@@ -1,14 +1,10 @@
 // Power loss: what is on the disk itself before a name, a manifest or a list leads to it.
 import fs from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { replaceCalls } from '../../support/calls.ts'
-import { openDescriptors } from '../../support/descriptors.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
+import { AS_WRITTEN, makeProject, openDescriptors, replaceCalls } from '../../support/index.ts'
+import { serial as test, until, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 type Event =
   | { readonly call: 'sync'; readonly path: string }

@@ -1,5 +1,4 @@
 // Files are written completely or not at all, with the mtime that they are to have.
-import { test } from '../../support/test.ts'
 import { assert, asyncProperty, bigInt } from 'fast-check'
 import fs from 'node:fs'
 import { hostname } from 'node:os'
@@ -8,13 +7,9 @@ import { mock } from 'node:test'
 import { hasMtime } from '../../../lib/runtime/files/disk.ts'
 import * as write from '../../../lib/publishing/writing/write.ts'
 import { lock } from '../../../lib/publishing/writing/lock.ts'
-import { openDescriptors } from '../../support/descriptors.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
-import { filesBelow } from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { until } from '../../support/until.ts'
-import { FILE_MODE, FOLDER_MODE } from '../../support/windows.ts'
+import { cases, FILE_MODE, filesBelow, FOLDER_MODE, makeProject } from '../../support/index.ts'
+import { openDescriptors, test, until } from '../../support/index.ts'
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o777
 

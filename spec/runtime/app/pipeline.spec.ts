@@ -1,9 +1,7 @@
 // What the log of a server in production says of a 404 for a file that its own pages name.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
-import { makeFingerprinted } from '../../support/fingerprinted.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeFingerprinted, test, warningsAbout } from '../../support/index.ts'
 
 const FILES = { 'app.css': 'a {}', 'menu.css': 'b {}', 'page.css': 'c {}' }
 

@@ -3,14 +3,11 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
-import { withDigest } from '../../support/digest.ts'
+import { makeFront, makeProject, makeSite, serial as test, until } from '../../support/index.ts'
+import { withDigest, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 const clock = Date.now
 const HOUR = 3_600_000

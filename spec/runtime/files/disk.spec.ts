@@ -5,15 +5,11 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { compareCopy } from '../../../lib/runtime/files/codings.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { WRITABLE_CODINGS } from '../../support/copies.ts'
-import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { LOADER, makeFront, makeProject, moduleFile, test, words } from '../../support/index.ts'
+import { WRITABLE_CODINGS, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 const MIB = 1024 * 1024
 const SITE = moduleFile('spec/support/site-process.ts')

@@ -2,10 +2,9 @@
 import fs from 'node:fs'
 import { open as openHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import { isInPlace } from '../../../lib/runtime/files/containment.ts'
 import { isUnmodified, withFile, type OpenFile } from '../../../lib/runtime/files/open-file.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, test } from '../../support/index.ts'
 
 test('an open file is unmodified while only its names change, as in a deploy that renames files into place', async t => {
   const root = makeProject(t, { file: 'bytes', next: 'bytes' })

@@ -2,7 +2,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { test } from '../../support/test.ts'
 import fc from 'fast-check'
 import { isInUse, onceFree } from '../../../lib/runtime/files/disk.ts'
 import {
@@ -14,9 +13,7 @@ import {
   withSlashes
 } from '../../../lib/runtime/files/paths.ts'
 import { deltaName } from '../../support/deltas.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { words } from '../../support/texts.ts'
+import { cases, makeProject, makeSite, test, words } from '../../support/index.ts'
 
 interface Meant {
   readonly names: readonly string[]

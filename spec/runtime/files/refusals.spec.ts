@@ -1,14 +1,11 @@
 // What a system may refuse: modes, times, hard links, and saving folders. Windows, WSL's DrvFs, CIFS and FUSE do.
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { serial as test, type ExecutionContext } from '../../support/test.ts'
 import { tellRefusals } from '../../../lib/runtime/files/refusals.ts'
 import { writeAtomically, prepareReplacement } from '../../../lib/publishing/writing/write.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { AS_WRITTEN } from '../../support/as-written.ts'
-import { replaceCalls } from '../../support/calls.ts'
-import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
-import { isWindows } from '../../support/windows.ts'
+import { AS_WRITTEN, isWindows, makeProject, makeSite, replaceCalls } from '../../support/index.ts'
+import { serial as test, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 type Call = (...words: unknown[]) => unknown
 

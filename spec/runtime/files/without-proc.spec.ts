@@ -4,14 +4,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
-import type { Answer } from '../../support/ask.ts'
-import { openDescriptors } from '../../support/descriptors.ts'
-import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { makeProject } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { LOADER, makeFront, makeProject, moduleFile, openDescriptors } from '../../support/index.ts'
+import { test, type Answer } from '../../support/index.ts'
 
 Object.defineProperty(process, 'platform', { value: 'darwin' })
 

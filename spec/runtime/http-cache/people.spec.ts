@@ -1,8 +1,7 @@
 // The model "people": nobody is shown what was made for somebody else, through any cache that follows RFC 9111.
-import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { aTrace, run } from '../../support/people/trace.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, test } from '../../support/index.ts'
 
 test('people who share a browser and a cache are shown their own pages, and current ones', async t => {
   let responses = 0

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
-import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import {
   cacheControlFields,
@@ -12,7 +11,7 @@ import { digestOfValue, validatorsOf } from '../../../lib/runtime/http-cache/fre
 import { settle } from '../../../lib/runtime/http-cache/settings.ts'
 import { versionOf } from '../../../lib/runtime/http-cache/version-of.ts'
 import { koaHttpCache } from '../../../lib/index.ts'
-import { inDevelopment, within } from '../../support/environment.ts'
+import { inDevelopment, test, within } from '../../support/index.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)

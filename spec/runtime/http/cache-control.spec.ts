@@ -1,6 +1,5 @@
 // What is said in fields: Cache-Control, groups, and the characters of any field.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import {
   FLAG_DIRECTIVES,
@@ -12,8 +11,8 @@ import {
   formatKeys
 } from '../../../lib/runtime/http/cache-control.ts'
 import { isFieldValue, TOKEN } from '../../../lib/runtime/http/fields.ts'
-import { cases } from '../../support/soak.ts'
-import { anyText } from '../../support/texts.ts'
+import { cases, test } from '../../support/index.ts'
+import { anyText } from '../../support/any-text.ts'
 
 const format = (directives: Parameters<typeof Object.entries>[0]) =>
   formatCacheControl(new Map(Object.entries(directives)) as never)

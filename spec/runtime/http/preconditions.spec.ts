@@ -1,6 +1,5 @@
 // Conditional requests: preconditions, entity tags, ranges and dates.
 import type { IncomingHttpHeaders } from 'node:http'
-import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import {
   formatHttpDate,
@@ -15,9 +14,7 @@ import {
   chooseRange
 } from '../../../lib/runtime/http/preconditions.ts'
 import { isLocal, isNavigation } from '../../../lib/runtime/http/requests.ts'
-import { growsInProportion } from '../../support/cost.ts'
-import { within } from '../../support/environment.ts'
-import { words } from '../../support/texts.ts'
+import { growsInProportion, test, within, words } from '../../support/index.ts'
 
 const MODIFIED = Date.UTC(2020, 0, 1)
 const CLOCK = Date.UTC(2025, 0, 1)

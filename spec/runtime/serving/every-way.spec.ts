@@ -5,26 +5,16 @@ import { Agent, STATUS_CODES, type RequestListener } from 'node:http'
 import { connect, createServer } from 'node:http2'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import fc from 'fast-check'
 import Koa2 from 'koa2'
 import { inParallel } from '../../../lib/runtime/concurrency.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { askSession, type Answer, type Question } from '../../support/ask.ts'
 import { deltaFile, deltaName, offering } from '../../support/deltas.ts'
-import {
-  leadLink,
-  makeProject,
-  makeSite,
-  open,
-  writeFiles,
-  type SiteOptions
-} from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { words } from '../../support/texts.ts'
 import { ENVIRONMENTS, passOn, WAYS } from '../../support/ways.ts'
-import { isWindows } from '../../support/windows.ts'
+import { askSession, cases, isWindows, leadLink, makeProject } from '../../support/index.ts'
+import { makeSite, open, test, words, writeFiles, type Answer } from '../../support/index.ts'
+import type { ExecutionContext, Question, SiteOptions } from '../../support/index.ts'
 
 interface Way extends SiteOptions {
   readonly isHttp2?: boolean

@@ -1,10 +1,8 @@
-import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { MountOptions } from '../../../lib/runtime/settings/options.ts'
-import { makeSite, type Files } from '../../support/site.ts'
 import { ENVIRONMENTS } from '../../support/ways.ts'
-import { words } from '../../support/texts.ts'
+import { makeSite, test, words, type Files } from '../../support/index.ts'
 
 const SHELL = '<!doctype html><title>shell</title>'
 const FILES: Files = {

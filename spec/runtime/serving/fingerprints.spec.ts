@@ -1,8 +1,5 @@
 // Requests for fingerprinted names, precompiled and built on request, and for names that only look like these.
-import { test } from '../../support/test.ts'
-import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
-import { words } from '../../support/texts.ts'
-import { until } from '../../support/until.ts'
+import { digestOf, makeFingerprinted, MODES, test, until, words } from '../../support/index.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const other = '0123456789abcdef'.repeat(2)

@@ -1,16 +1,12 @@
 // URLs of mounts that differ from their files: folders, pages without extension, and everything at `/`.
 import { rmSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import type { Context, Middleware } from 'koa'
 import mount from 'koa-mount'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
-import { type Files, makeProject, makeSite, leadLink, type Site } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { words } from '../../support/texts.ts'
-import { until } from '../../support/until.ts'
+import { cases, leadLink, makeFront, makeProject, makeSite, test } from '../../support/index.ts'
+import { until, words, type Files, type Site } from '../../support/index.ts'
 import { ENVIRONMENTS } from '../../support/ways.ts'
 
 const FILES: Files = {

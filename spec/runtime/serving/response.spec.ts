@@ -2,15 +2,13 @@
 // however the file is sent.
 import { utimesSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { chooseCoding } from '../../../lib/runtime/http/requests.ts'
-import { growsInProportion } from '../../support/cost.ts'
-import { makeSite, type SiteOptions, type Files } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
+import { growsInProportion, makeSite, test, words } from '../../support/index.ts'
+import type { ExecutionContext, Files, SiteOptions } from '../../support/index.ts'
 import { WAYS } from '../../support/ways.ts'
 
 const TEXT = '0123456789'

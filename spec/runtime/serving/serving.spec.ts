@@ -2,12 +2,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { test } from '../../support/test.ts'
 import type { Context } from 'koa'
-import { ENVIRONMENTS, makeFront, makeFronts } from '../../support/front.ts'
 import { ask, exchange, readAnswer, readAnswers } from '../../support/raw.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
+import { ENVIRONMENTS, makeFront, makeFronts, makeProject, makeSite } from '../../support/index.ts'
+import { test, words } from '../../support/index.ts'
 
 const routes = (ctx: Context) => {
   if (ctx.path !== '/nobody') ctx.body = `${ctx.method} ${ctx.path}`

@@ -4,7 +4,6 @@ import { execFile } from 'node:child_process'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { MAX_ONE_WRITE_BYTES } from '../../../lib/runtime/serving/stream.ts'
 import {
   prepareResponse,
@@ -12,10 +11,8 @@ import {
   type PreparedResponse
 } from '../../../lib/runtime/serving/fields.ts'
 import { writeResponse } from '../../../lib/runtime/serving/socket.ts'
-import { exchange } from '../../support/raw.ts'
-import { open as openServer } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
-import { until } from '../../support/until.ts'
+import { exchange, LOADER, moduleFile, open as openServer, test } from '../../support/index.ts'
+import { until, type ExecutionContext } from '../../support/index.ts'
 
 const run = promisify(execFile)
 

@@ -4,11 +4,9 @@ import { chmodSync, chownSync, linkSync, readdirSync, utimesSync } from 'node:fs
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { test } from '../../support/test.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { ask, type Answer } from '../../support/ask.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { ask, LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
+import type { Answer } from '../../support/index.ts'
 
 interface Told {
   readonly answers: readonly Answer[]

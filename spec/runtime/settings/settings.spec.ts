@@ -3,16 +3,14 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { MOUNT, LAYERED, TOP } from '../../../lib/runtime/settings/table.ts'
 import type { MountOptions, KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { type AppSettings, settle } from '../../../lib/runtime/settings/settings.ts'
 import type { Expectation } from '../../../lib/runtime/check-options.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets, precompile } from '../../../lib/koa-assets.ts'
-import { makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
-import { words } from '../../support/texts.ts'
+import { makeFingerprinted, makeProject, makeSite, MODES, test } from '../../support/index.ts'
+import { words, type ExecutionContext } from '../../support/index.ts'
 
 function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
   const [web, ...others] = settle(options, env).apps

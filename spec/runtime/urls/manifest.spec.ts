@@ -1,7 +1,6 @@
 // The manifest as pages and servers see it: its version, its faults, strange keys.
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
 import { Names, type Asset } from '../../../lib/runtime/urls/manifest.ts'
 import { ReloadedNames } from '../../../lib/runtime/urls/read-manifest.ts'
@@ -10,11 +9,9 @@ import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
-import { costsAtMost } from '../../support/cost.ts'
-import { withDigest } from '../../support/digest.ts'
-import { digestOf, makeFingerprinted, MODES, placed, run } from '../../support/fingerprinted.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
-import { makeProject, makeSite } from '../../support/site.ts'
+import { costsAtMost, digestOf, makeFingerprinted, makeProject } from '../../support/index.ts'
+import { makeSite, MODES, placed, run, test, withDigest } from '../../support/index.ts'
 
 test('fingerprint mode without a manifest is an error at start', t => {
   const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })

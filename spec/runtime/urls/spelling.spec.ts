@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { test } from '../../support/test.ts'
 import { array, assert, constantFrom, property, string, uint8Array } from 'fast-check'
 import {
   splitFingerprint,
@@ -8,8 +7,7 @@ import {
   withoutHash
 } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { growsInProportion } from '../../support/cost.ts'
-import { words } from '../../support/texts.ts'
+import { growsInProportion, test, words } from '../../support/index.ts'
 
 const DIGEST = '0123456789abcdef0123456789abcdef'
 

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { test } from '../../support/test.ts'
 import * as fc from 'fast-check'
 import { makeMemory, MAX_LISTS } from '../../../lib/runtime/views/asset-url.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
-import { digestOf, makeFingerprinted, MODES } from '../../support/fingerprinted.ts'
-import { cases } from '../../support/soak.ts'
-import { anyText, words } from '../../support/texts.ts'
+import { anyText } from '../../support/any-text.ts'
+import { cases, digestOf, makeFingerprinted, MODES, test, words } from '../../support/index.ts'
 import { fingerprinted, icon, makeHelpers, script, sheet } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
