@@ -16,17 +16,6 @@ const pageOf = (t: ExecutionContext, options: HttpCacheOptions, route: Route) =>
   return open(t, app)
 }
 
-test('after two calls the last one counts, and a target has a field of its own', async t => {
-  const site = await pageOf(t, {}, ctx => {
-    ctx.cacheControl('private')
-    ctx.cacheControl('public', { maxAge: 600 })
-    ctx.cacheControl({ target: 'CDN', maxAge: 60 })
-  })
-  const { headers } = await site.get()
-  t.is(headers['cache-control'], 'public, max-age=600')
-  t.is(headers['cdn-cache-control'], 'max-age=60')
-})
-
 test('expires writes both headers, by the clock of the server', async t => {
   const site = await pageOf(t, {}, ctx => ctx.expires(900, 'public', 'no-cache'))
   const before = Math.floor(Date.now() / 1000)

@@ -352,39 +352,36 @@ const example = modulesPage.take('')
 for (const section of ['Packages', 'Stylesheets of packages', 'Directories of a package'])
   modulesPage.take(section)
 
-soakTest(
-  'in production the page links to what its script still imports, and all of it is there',
-  async t => {
-    const sources = {
-      'javascripts/lib/dial.js': 'export const turn = async () => 1',
-      'javascripts/vendor/confetti.js': 'export default () => 2',
-      'javascripts/other.js': 'export {}',
-      'images/dial.svg': '<svg/>'
-    }
-    const site = makeExample(t, placed(sources))
-    await site.follow(example)
-    await site.run('SERVE_STATIC_ASSETS=true node server.js')
-    const development = (await site.ask('/')).text
-    t.true(development.includes('{"imports":{"confetti":"/assets/vendor/confetti.js"}}'))
-    const source = site.read('apps/web/assets/javascripts/app.js')
-    const published = source.replace("from 'confetti'", 'from "/assets/vendor/confetti.js"')
-    t.is((await site.ask('/assets/app.js')).text, published)
-
-    await site.run('npx koa-fresh-assets precompile')
-    await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
-    const { text } = await site.ask('/')
-    const link = withDigest(/href="([^"]+)-DIGEST\.js" rel="modulepreload" integrity="[^"]+"/g)
-    const preloaded = Array.from(text.matchAll(link), ([, path]) => path)
-    t.deepEqual(preloaded, ['/assets/vendor/confetti'])
-    t.false(text.includes('other'))
-    const [, script = ''] = /src="([^"]+)"/.exec(text) ?? []
-    const rewritten = (await site.ask(script)).text
-    const urls = Array.from(rewritten.matchAll(/"([^"]+)"/g), ([, url = '']) => url)
-    // The other module is part of it.
-    t.is(urls.length, 2, rewritten)
-    for (const url of urls) t.is((await site.ask(url)).status, 200, url)
+soakTest('in production the page links to what its script imports, and all is there', async t => {
+  const sources = {
+    'javascripts/lib/dial.js': 'export const turn = async () => 1',
+    'javascripts/vendor/confetti.js': 'export default () => 2',
+    'javascripts/other.js': 'export {}',
+    'images/dial.svg': '<svg/>'
   }
-)
+  const site = makeExample(t, placed(sources))
+  await site.follow(example)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  const development = (await site.ask('/')).text
+  t.true(development.includes('{"imports":{"confetti":"/assets/vendor/confetti.js"}}'))
+  const source = site.read('apps/web/assets/javascripts/app.js')
+  const published = source.replace("from 'confetti'", 'from "/assets/vendor/confetti.js"')
+  t.is((await site.ask('/assets/app.js')).text, published)
+
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const { text } = await site.ask('/')
+  const link = withDigest(/href="([^"]+)-DIGEST\.js" rel="modulepreload" integrity="[^"]+"/g)
+  const preloaded = Array.from(text.matchAll(link), ([, path]) => path)
+  t.deepEqual(preloaded, ['/assets/vendor/confetti'])
+  t.false(text.includes('other'))
+  const [, script = ''] = /src="([^"]+)"/.exec(text) ?? []
+  const rewritten = (await site.ask(script)).text
+  const urls = Array.from(rewritten.matchAll(/"([^"]+)"/g), ([, url = '']) => url)
+  // The other module is part of it.
+  t.is(urls.length, 2, rewritten)
+  for (const url of urls) t.is((await site.ask(url)).status, 200, url)
+})
 
 const compilers = readPage('docs/writing-a-compiler.md')
 const sprite = compilers.take('')

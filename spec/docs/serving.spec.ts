@@ -8,14 +8,8 @@ import { evaluatePreconditions } from '../../lib/runtime/http/preconditions.ts'
 import { type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { koaFiles } from '../../lib/index.ts'
 import { open } from '../support/cached-site.ts'
-import {
-  asBody,
-  blocksLeft,
-  evaluate,
-  makeExample,
-  readPage,
-  type Block
-} from '../support/examples.ts'
+import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { type Block } from '../support/examples.ts'
 import { makeProject, makeSite, soakTest, test, viteBuild } from '../support/index.ts'
 import { FILE_EXTENSIONS } from '../../lib/runtime/serving/missing.ts'
 

@@ -114,6 +114,9 @@ test('only names that have a source are written, and only below the prefix', asy
     'apps/web/assets/stylesheets/_part.scss': '.part { a: b }',
     'apps/web/assets/stylesheets/sub/_deep.scss': '.deep { a: b }',
     'apps/web/assets/stylesheets/sub/menu.css': 'm{}',
+    'apps/web/assets/stylesheets/_mixins.less': '.mixin() { a: b }',
+    'apps/web/assets/stylesheets/_indented.sass': 'a\n  b: c',
+    'apps/web/assets/stylesheets/APP.CSS.SCSS': 'a { b: c }',
     'apps/web/assets/javascripts/main.js.ts': 'export const a: number = 1',
     'apps/web/assets/javascripts/types.d.ts': 'export type A = 1',
     'apps/web/assets/javascripts/main.js.ts~': 'old',
@@ -128,7 +131,8 @@ test('only names that have a source are written, and only below the prefix', asy
     stylesheets/app.css.scss sub/_deep.css sub/_deep.scss _deep.scss sub/deep.css main.js.ts main.ts
     types.d.ts types.d.js types.js main.js.ts~ main.js~ .main.js.swp %23main.js%23 page.css
     views/page.css ../views/page.css README.css app.css.map web/assets/stylesheets/app.css
-    assets/app.css apps/web/assets/app.css app.css.css sub/menu.css.css tylesheets/app.css enu.css
+    assets/app.css apps/web/assets/app.css _mixins.css _mixins.less _indented.css _indented.sass
+    APP.CSS.SCSS app.css.css sub/menu.css.css tylesheets/app.css enu.css
     ub/menu.css app.css.tmp app-0123456789abcdef0123456789abcdef.css app.css.gz app.css.br app.cs
     app
   `)

@@ -12,63 +12,11 @@ import { heldBytes } from '../support/in-process.ts'
 import { ask, request } from '../support/raw.ts'
 import { cases, ENVIRONMENTS, growsInProportion, listen, makeFront } from '../support/index.ts'
 import { makeProject, open, openDescriptors, serial as test, until } from '../support/index.ts'
-import { writeFiles, type ExecutionContext } from '../support/index.ts'
-import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
+import { type ExecutionContext } from '../support/index.ts'
+import { SENDERS_AND_MOUNT } from './places.ts'
 
 const MIB = 1024 * 1024
 const DROPS = cases(20, 1000)
-
-const ranges = {
-  'ten thousand of them': `bytes=${'0-0,'.repeat(10_000)}0-0`,
-  'many that overlap': `bytes=${'0-,'.repeat(5000)}0-`,
-  'a suffix beyond 64 bits': 'bytes=-18446744073709551615',
-  'a suffix beyond every number': `bytes=-${'9'.repeat(400)}`,
-  'a start beyond 64 bits': 'bytes=99999999999999999999-',
-  'a start beyond every number': `bytes=${'9'.repeat(400)}-`,
-  'an end beyond every number': `bytes=0-${'9'.repeat(400)}`,
-  'both beyond every number': `bytes=${'9'.repeat(400)}-${'9'.repeat(400)}`,
-  '16 KiB of digits': `bytes=${'1'.repeat(16_000)}-`,
-  '16 KiB of blanks': `bytes=${' '.repeat(16_000)}0-0`,
-  '16 KiB of blanks at the end': `bytes=0-0${' '.repeat(16_000)}x`,
-  '16 KiB of commas': `bytes=${','.repeat(16_000)}`,
-  '16 KiB of hyphens': `bytes=${'-'.repeat(16_000)}`,
-  'from the end to the start': 'bytes=5-1',
-  'a negative start': 'bytes=-5-1',
-  'a fraction': 'bytes=0.5-1',
-  'an exponent': 'bytes=1e1-',
-  'hex digits': 'bytes=0x1-0x2',
-  'another unit': 'seconds=0-1',
-  nothing: 'bytes=',
-  'a hyphen': 'bytes=-',
-  'no bytes at all': 'bytes=-0'
-}
-
-for (const [place, { where, at, options }] of PLACES.entries()) {
-  test(`no Range gets more bytes than the file has, whatever its size${where}`, async t => {
-    const root = makeProject(t)
-    const sizes = [0, 1, 1000, MIB + 1000]
-    for (const size of sizes) writeFiles(root, { [`public/${size}.bin`]: Buffer.alloc(size, 7) })
-    for (const environment of Object.values(ENVIRONMENTS).slice(place === 0 ? 0 : cases(1, 0))) {
-      const front = await makeFront(t, { root, ...environment, ...options, maxHeaderSize: 100_000 })
-      for (const size of sizes) {
-        for (const [what, range] of Object.entries(ranges)) {
-          for (const method of ['GET', 'HEAD']) {
-            const answer = await ask(front.port, method, `${at}/${size}.bin`, { Range: range })
-            const about = `${method} ${size}, ${what}: ${answer.head}`
-            t.true([200, 206, 416].includes(answer.status), about)
-            t.true(answer.body.length <= size, about)
-            const length = Number(answer.headers['content-length'])
-            t.is(answer.body.length, method === 'HEAD' ? 0 : length, about)
-            t.true(length <= size, about)
-            if (answer.status === 200) t.is(length, size, about)
-            if (method === 'HEAD') t.is(answer.status, 200, about)
-          }
-        }
-      }
-      t.deepEqual(front.errors, [])
-    }
-  })
-}
 
 test('reading a Range takes time in proportion to its length', t => {
   for (const [piece, end] of [

@@ -61,9 +61,9 @@ test('no error shows a path of the machine, and only in development one of the p
   }
 })
 
-test.serial('a broken source of a third party shows no path of the machine', async t => {
+test.serial('a broken source of a third party is escaped, with no path of the machine', async t => {
   const outside = makeProject(t, {
-    'third/stylesheets/third.css.scss': 'a { color: $none }',
+    'third/stylesheets/third.css.scss': 'a { color: $none; /*<script>alert(1)</script>*/ }',
     'extra/stylesheets/extra.css.scss': 'a { color: $none }',
     'node_modules/hoisted/_index.scss': 'a { color: $none }',
     'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
@@ -71,7 +71,11 @@ test.serial('a broken source of a third party shows no path of the machine', asy
   })
   assetSources.append(join(outside, 'third'))
   const sources = [join(outside, 'extra')]
-  const { port } = await makeFront(t, { root: join(outside, 'site'), env: 'development', sources })
+  const { port } = await makeFront(t, {
+    root: join(outside, 'site'),
+    env: 'development',
+    sources
+  })
   for (const [name, shown] of [
     ['third.css', 'third'],
     ['extra.css', 'extra'],
@@ -80,6 +84,8 @@ test.serial('a broken source of a third party shows no path of the machine', asy
     const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/html' })
     t.is(answer.status, 500)
     t.true(answer.text.includes(`<code>${shown}`), answer.text)
+    t.false(answer.text.includes('<script>'), answer.text)
+    if (name === 'third.css') t.true(answer.text.includes('&lt;script&gt;'), answer.text)
     t.false(answer.text.includes(outside), answer.text)
   }
 })

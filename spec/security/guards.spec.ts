@@ -5,7 +5,6 @@ import { parse } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
-import { koaAssets } from '../../lib/koa-assets.ts'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
 import { type Answer, ask } from '../support/raw.ts'
 import { PLACES, targetAt } from './places.ts'
@@ -197,21 +196,6 @@ test('two sites in one process never give out each other’s bytes', async t => 
       t.is((await ask(two.port, 'GET', '/assets/only-one.css')).status, 404)
     }
   }
-})
-
-test('one site behind another serves what the first does not have', async t => {
-  const first = makeProject(t, { 'public/a.txt': 'first', 'apps/web/assets/x/only.css': '1' })
-  const second = makeProject(t, { 'public/a.txt': 'second', 'apps/web/assets/x/other.css': '2' })
-  const behind = koaAssets({ root: second, env: 'development', serve: true })
-  const wrap = (assets: Middleware): Middleware => {
-    return (ctx, next) => assets(ctx, () => behind(ctx, next))
-  }
-  const front = await makeFront(t, { root: first, env: 'development', wrap })
-  t.is((await ask(front.port, 'GET', '/a.txt')).text, 'first')
-  t.is((await ask(front.port, 'GET', '/assets/only.css')).text, '1')
-  const other = await ask(front.port, 'GET', '/assets/other.css')
-  t.is(other.text, '2')
-  t.is(other.headers['cache-control'], 'no-cache')
 })
 
 function decoded({ headers, body }: Answer): string {

@@ -77,25 +77,6 @@ async function isServed(
   t.is((await ask(development?.front.port ?? 0, 'GET', target)).text, text)
 }
 
-test('a link in a source that leads out is not ours, and nothing is published', async t => {
-  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
-  const outside = makeProject(t, { 'secret.css': SECRET, 'sheet.css.scss': `/*! ${SECRET} */` })
-  const assets = join(root, 'apps/web/assets')
-  symlinkSync(join(outside, 'secret.css'), join(assets, 'stylesheets/link.css'))
-  symlinkSync(outside, join(assets, 'stylesheets/folder'))
-  symlinkSync(outside, join(assets, 'outside'))
-  symlinkSync(join(outside, 'sheet.css.scss'), join(assets, 'stylesheets/sheet.css.scss'))
-  symlinkSync('/etc/passwd', join(assets, 'passwd.txt'))
-  const fronts = await makeFronts(t, root)
-  for (const name of words(`
-    link.css folder/secret.css secret.css sheet.css outside/secret.css stylesheets/folder/secret.css
-    passwd.txt
-  `)) {
-    await isNotOurs(t, fronts, `/assets/${name}`)
-    t.false(existsSync(join(root, 'public/assets', name)), name)
-  }
-})
-
 test('a folder of a source that becomes a link out is left at once', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/a/x.css': 'good' })
   const outside = makeProject(t, { 'x.css': SECRET })

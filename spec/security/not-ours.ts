@@ -15,6 +15,9 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     //evil.example ///evil.example /%5Cevil.example/.. /%2f%2fevil.example /%09/evil.example
     /admin// //admin /css//
   `),
+  'no response is a redirect, not even for a directory without its slash': words(`
+    /css /admin /assets / /assets/ //css /css?x=/..
+  `),
   'markup in a path is not reflected': words(`
     /dir%22%3E%3Cscript%3E /assets/%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E
     /assets/%3Cimg%20src=x%3E.css /"><script>

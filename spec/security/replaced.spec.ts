@@ -2,15 +2,15 @@
 // removes files. The races for such places are in spec/soak/races.spec.ts.
 import fs from 'node:fs/promises'
 import { readdirSync, readFileSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import * as face from '../../lib/index.ts'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { requireInPlace } from '../../lib/runtime/files/containment.ts'
 import type { OpenFile } from '../../lib/runtime/files/open-file.ts'
 import { writeAtomically } from '../../lib/publishing/writing/write.ts'
-import { digestOf, filesBelow, makeProject, run as precompile, test } from '../support/index.ts'
-import { writeFiles, type ExecutionContext } from '../support/index.ts'
+import { digestOf, filesBelow, makeProject, replaceCalls } from '../support/index.ts'
+import { run as precompile } from '../support/index.ts'
+import { test, writeFiles, type ExecutionContext } from '../support/index.ts'
 import { SECRET } from './stronghold.ts'
 
 // What an extra adds, as long as it is there.
@@ -45,20 +45,16 @@ function afterFirst(
   act: () => void
 ): void {
   const original = fs[call] as (path: string, ...rest: unknown[]) => Promise<unknown>
-  const put = (replacement: unknown) => {
-    Object.assign(fs, { [call]: replacement })
-    syncBuiltinESMExports()
-  }
-  t.teardown(() => put(original))
   let isFirst = true
-  put(async (path: string, ...rest: unknown[]) => {
+  const counted = async (path: string, ...rest: unknown[]) => {
     const result = await original(path, ...rest)
     if (isFirst && dirname(path) === folder && !TEMPORARY.test(basename(path))) {
       isFirst = false
       act()
     }
     return result
-  })
+  }
+  replaceCalls(t, { [`promises.${call}`]: counted })
 }
 
 const OLD = 'old { color: red }\n'.repeat(40)

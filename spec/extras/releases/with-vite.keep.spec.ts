@@ -281,21 +281,18 @@ test.serial('keep and clean read the manifest that --manifest names', async t =>
   }
 })
 
-test.serial(
-  'a manifest of Vite that was cut off fails verify <dir>, and one that is not there fails clean',
-  async t => {
-    const root = makeProject(t, {
-      'dist/.vite/manifest.json': '{ "src/main.js": { "file": "main-AbCd',
-      'dist/main-AbCd1234.js': TEXT
-    })
-    const { status, stderr } = await run(root, 'verify dist')
-    t.is(status, 1)
-    t.regex(stderr, /manifest\.json is not a bundler's manifest/)
-    const cleaned = await run(root, 'clean dist --manifest stats.jsn')
-    t.is(cleaned.status, 1)
-    t.regex(cleaned.stderr, /there is no manifest stats\.jsn in /)
-  }
-)
+test.serial('a cut-off manifest fails verify <dir>, and a missing one fails clean', async t => {
+  const root = makeProject(t, {
+    'dist/.vite/manifest.json': '{ "src/main.js": { "file": "main-AbCd',
+    'dist/main-AbCd1234.js': TEXT
+  })
+  const { status, stderr } = await run(root, 'verify dist')
+  t.is(status, 1)
+  t.regex(stderr, /manifest\.json is not a bundler's manifest/)
+  const cleaned = await run(root, 'clean dist --manifest stats.jsn')
+  t.is(cleaned.status, 1)
+  t.regex(cleaned.stderr, /there is no manifest stats\.jsn in /)
+})
 
 test.serial('verify <dir> names each damaged or unneeded copy and each missing file', async t => {
   const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }

@@ -36,15 +36,6 @@ const step = ({ steps }: Explanation, subject: Step['subject']): Step | undefine
 const finding = (explanation: Explanation, subject: Step['subject']): string =>
   step(explanation, subject)?.finding ?? ''
 
-test('explain finds the source of a project with one folder of assets after a precompile', async t => {
-  const root = makeProject(t, { 'assets/css/site.css': 'a{}' })
-  const options = { root, env: 'production' }
-  await precompile(options)
-  const sources = step(await explain('site.css', options), 'sources')
-  t.is(sources?.finding, 'found assets/css/site.css')
-  t.deepEqual(sources?.details, ['assets: css/site.css'])
-})
-
 test('explain takes a URL with base as the request without it, and shows the host', async t => {
   const { ask } = makeExplainer(t)
   const options = { base: '/shop', host: 'https://cdn.example' }

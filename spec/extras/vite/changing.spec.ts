@@ -133,33 +133,30 @@ test('a file that is still being written is waited for', async t => {
 })
 
 // Serial: it moves the clock of the process.
-test.serial(
-  'a file that was young when it was looked at is waited for, however long the look took',
-  async t => {
-    const root = makeBuild(t, { text: 'first', hash: '' })
-    const pages = pagesOf(optionsOf(root))
-    const before = (await pages()).entry('src/main.ts')
-    build(root, { text: 'next', hash: '' })
-    const script = join(root, 'dist/main.js')
-    const { stat } = fs
-    const { now } = Date
-    let looks = 0
-    t.teardown(() => (Date.now = now))
-    replaceCalls(t, {
-      stat(path: string, options: object, done: (...results: unknown[]) => void) {
-        stat(path, options, (...results: unknown[]) => {
-          if (path === script && looks++ === 0) {
-            writeFileSync(script, 'a part')
-            Date.now = () => now() + 2000
-          }
-          done(...results)
-        })
-      }
-    })
-    t.is((await pages()).entry('src/main.ts'), before)
-    t.true(looks > 1)
-  }
-)
+test.serial('a file that was young when looked at is waited for, however long it took', async t => {
+  const root = makeBuild(t, { text: 'first', hash: '' })
+  const pages = pagesOf(optionsOf(root))
+  const before = (await pages()).entry('src/main.ts')
+  build(root, { text: 'next', hash: '' })
+  const script = join(root, 'dist/main.js')
+  const { stat } = fs
+  const { now } = Date
+  let looks = 0
+  t.teardown(() => (Date.now = now))
+  replaceCalls(t, {
+    stat(path: string, options: object, done: (...results: unknown[]) => void) {
+      stat(path, options, (...results: unknown[]) => {
+        if (path === script && looks++ === 0) {
+          writeFileSync(script, 'a part')
+          Date.now = () => now() + 2000
+        }
+        done(...results)
+      })
+    }
+  })
+  t.is((await pages()).entry('src/main.ts'), before)
+  t.true(looks > 1)
+})
 
 // How the files of a bundle are served, and its manifest is not.
 

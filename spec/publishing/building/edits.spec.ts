@@ -1,4 +1,4 @@
-import { renameSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
@@ -40,31 +40,6 @@ for (const [what, [file, name, text]] of Object.entries(KINDS)) {
       t.is(answer.status, 200)
       if (n % 7 !== 0) t.true(answer.text.includes(String(n)), `${n}: ${answer.text.slice(0, 60)}`)
     }
-    t.deepEqual(errors, [])
-  })
-}
-
-for (const way of ['moved away', 'removed', 'swapped by a link']) {
-  test(`a source directory that is ${way} and replaced is still watched in its new place`, async t => {
-    const root = makeProject(t, { 'apps/web/assets/x/app.css': 'old' })
-    const assets = join(root, 'apps/web/assets')
-    if (way === 'swapped by a link') {
-      renameSync(assets, join(root, 'old'))
-      symlinkSync(join(root, 'old'), assets)
-    }
-    const { port, errors } = await makeFront(t, { root, env: 'test' })
-    const text = async () => (await ask(port, 'GET', '/assets/app.css')).text
-    t.is(await text(), 'old')
-    writeFiles(root, { 'new/x/app.css': 'new' })
-    if (way === 'moved away') renameSync(assets, join(root, 'away'))
-    else removeFolder(assets)
-    if (way === 'swapped by a link') symlinkSync(join(root, 'new'), assets)
-    else renameSync(join(root, 'new'), assets)
-    t.is(await text(), 'new')
-    writeFiles(assets, { 'a/app.css': 'in a folder that comes first' })
-    t.is(await text(), 'in a folder that comes first')
-    removeFolder(join(assets, 'a'))
-    t.is(await text(), 'new', 'and taken away again')
     t.deepEqual(errors, [])
   })
 }

@@ -61,21 +61,6 @@ test('a folder that appears during the precompile fails it, and nothing is publi
   t.is(snapshot(join(root, 'public')).size, 0)
 })
 
-soakTest(
-  'ten concurrent precompiles leave one intact deploy: each succeeds or says that another runs',
-  async t => {
-    const program = await bundle()
-    const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
-    const root = makeProject(t, placed(Object.fromEntries(files)))
-    const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
-    for (const { status, said } of ends) {
-      if (status !== 0) t.regex(said, /^another precompile \(process \d+ on .*\) is running in /)
-    }
-    t.true(ends.some(({ status }) => status === 0))
-    checkUsable(t, root)
-  }
-)
-
 test('a precompile that lost its lock while it was paused replaces nothing', async t => {
   const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()' }))
   await run({ root })

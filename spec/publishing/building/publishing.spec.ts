@@ -1,12 +1,5 @@
-import fs, {
-  lstatSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  unlinkSync,
-  renameSync,
-  writeFileSync
-} from 'node:fs'
+import fs, { lstatSync, readdirSync, statSync, symlinkSync, unlinkSync, renameSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { makeSite, replaceCalls, test, untilSettled } from '../../support/index.ts'
 import type { ExecutionContext, Site } from '../../support/index.ts'
 
@@ -89,19 +82,6 @@ test('a target without a source is served and never touched', async t => {
   site.write(SOURCE, 'a{}')
   t.deepEqual(await sent(site), [200, 'a{}'], 'a source that appears later is published over it')
   t.is(site.read(TARGET), 'a{}')
-})
-
-test('a source created after start is served, and one that is removed is gone with its target', async t => {
-  const site = await makeSite(t, {})
-  for (const text of ['a{}', 'again{}']) {
-    t.is((await site.ask(URL)).status, 404)
-    t.is(site.read(TARGET), undefined)
-    site.write(SOURCE, text)
-    t.deepEqual(await sent(site), [200, text])
-    unlinkSync(site.at(SOURCE))
-  }
-  site.write('new/folders/of/late.css', 'late{}')
-  t.deepEqual(await sent(site, '/assets/folders/of/late.css'), [200, 'late{}'])
 })
 
 // Two development processes on one `public`: one of them is slow, and replaces a target by what it read before an edit.

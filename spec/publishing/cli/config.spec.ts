@@ -2,12 +2,8 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { mock } from 'node:test'
 import { generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
-import {
-  count,
-  formatBytes,
-  formatSeconds,
-  progressOn
-} from '../../../lib/publishing/cli/command.ts'
+import { count, formatBytes, formatSeconds } from '../../../lib/publishing/cli/command.ts'
+import { progressOn } from '../../../lib/publishing/cli/command.ts'
 import type { PrecompileReport } from '../../../lib/index.ts'
 import { makeProject, serial as test, type ExecutionContext } from '../../support/index.ts'
 import type { Files } from '../../support/index.ts'

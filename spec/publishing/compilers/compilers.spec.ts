@@ -301,28 +301,6 @@ test('an error in an import, or a missing one, names the import, and is fixed th
   t.is((await site.ask('/assets/app.css')).status, 200)
 })
 
-// The list is that of the process, and the directory is removed when the test ends.
-test.serial(
-  'what a source says is escaped on the page, which names no path of the machine',
-  async t => {
-    const source = 'a { b: $x; /*<script>alert(1)</script>*/ }'
-    const vendor = makeProject(t, { 'assets/styles/broken-theirs.css.scss': source })
-    assetSources.append(`${vendor}/assets`)
-    const site = await makeSite(t, { 'a.css': '' })
-    for (const [question, written] of [
-      [{}, '<script>'],
-      [BROWSER, '&lt;script&gt;']
-    ] as const) {
-      const { status, text } = await site.ask('/assets/broken-theirs.css', question)
-      t.is(status, 500)
-      t.true(text.includes('assets/styles/broken-theirs.css.scss:1:8'), text)
-      t.true(text.includes(written), text)
-      t.false(text.includes(vendor))
-      t.is(text.includes('<script>'), written === '<script>')
-    }
-  }
-)
-
 for (const env of ['production', 'staging', 'test']) {
   const options = { env, compile: true, fingerprint: false }
 
@@ -426,11 +404,4 @@ test('an excerpt stays as it was written even if it contains the root, and a roo
 test('an error for a name that a helper cannot find still tells which view asked', t => {
   const { stack = '' } = new AssetError('asset-unknown', 'nope.css is not in the manifest')
   t.regex(stack, /compilers\.spec\.ts/)
-})
-
-test('the name of a file cannot start a new line in a message', t => {
-  const [name, shown] = ['a\nPublished 3 assets', 'a\\u000aPublished 3 assets']
-  t.is(new AssetError('name-taken', name).message, shown)
-  const { message } = new CompileError('expected }\n  in line 2', { file: name })
-  t.is(message, `${shown}: expected }\n  in line 2`)
 })

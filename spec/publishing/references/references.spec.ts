@@ -1,9 +1,6 @@
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
-import {
-  findReferences,
-  type Reference,
-  replaceReferences
-} from '../../../lib/publishing/references/references.ts'
+import { findReferences, type Reference } from '../../../lib/publishing/references/references.ts'
+import { replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { decodeIfValid } from '../../../lib/runtime/urls/spelling.ts'
 import { anyText } from '../../support/any-text.ts'
 import { cases, growsInProportion, makeProject, makeSite, placed } from '../../support/index.ts'

@@ -27,43 +27,6 @@ const textOf = async (site: FingerprintedSite, name: string) =>
   (await site.ask(await site.path(name))).text
 
 for (const mode of MODES) {
-  test(`what a module refers to gets its fingerprint; strings, comments and templates stay (${mode})`, async t => {
-    const lines = [
-      "import { a } from '^lib/a.js' // './lib/a.js'",
-      "export * from '/assets/^lib/b.mjs'",
-      "import data from '^lib/data.json' with { type: 'json' }",
-      "import sheet from '^lib/sheet.css' with { type: 'css' }",
-      "import('^lib/a.js?x#y')",
-      "import('./lib/' + name)",
-      "new Worker(new URL('^lib/worker.js', import.meta.url), { type: 'module' })",
-      "new URL('../images/^logo.png', import.meta.url)",
-      "import 'https://cdn.example/x.js'",
-      "import 'bare'",
-      '"import \'./lib/a.js\'"',
-      "`import './lib/a.js' ${import('^lib/a.js')}`"
-    ]
-    const files = {
-      'javascripts/lib/a.js': 'export const a = 1',
-      'javascripts/lib/b.mjs': "export * from './a.js'",
-      'javascripts/lib/data.json': '{}',
-      'javascripts/lib/sheet.css': 'a{}',
-      'javascripts/lib/worker.js': "import './a.js'",
-      'images/logo.png': 'logo',
-      'javascripts/app.mjs': lines.join('\n').replaceAll("'^", "'./").replaceAll('^', '')
-    }
-    const site = await makeFingerprinted(t, mode, files, { missing: 'warn' })
-    const expected = await Promise.all(
-      lines.map(async line => {
-        const [whole = '', name = '', rest = ''] = /'[^']*\^([^'?]+)([^']*)'/.exec(line) ?? []
-        return name === '' ? line : line.replace(whole, `"${await site.path(name)}${rest}"`)
-      })
-    )
-    t.deepEqual((await textOf(site, 'app.mjs')).split('\n'), expected)
-    const a = await site.path('lib/a.js')
-    t.is(await textOf(site, 'lib/worker.js'), `import "${a}"`)
-    t.is(digestIn(a), digestOf('export const a = 1'))
-  })
-
   test(`modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       '(a).js': "import './b.js'; import './leaf.js'",

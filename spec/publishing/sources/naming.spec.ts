@@ -100,19 +100,6 @@ test('a file without a preprocessor is copied byte for byte, whatever its encodi
   }
 })
 
-test('dotfiles, partials, leftovers and the text of preprocessor sources are not found', async t => {
-  const hidden = ['.hidden.css', '.folder/in.css', 'deep/.folder/in.css']
-  const partials = ['_partial.css.scss', '_partial.sass', '_mixins.less']
-  const leftovers = ['app.css~', 'app.css.scss~', '.app.css.swp', 'app.css.swp', '#app.css#']
-  const raw = ['raw.css.scss', 'raw2.css.less', 'raw3.js.ts', 'types.d.ts', 'APP.CSS.SCSS']
-  const files = [...hidden, ...partials, ...leftovers, ...raw]
-  const site = await makeSite(t, Object.fromEntries(files.map(name => [`css/${name}`, 'a{}'])))
-  const names = ['partial.css', ...files].map(encoded)
-  const asked = names.flatMap(name => [name, `css/${name}`])
-  t.deepEqual(new Set(await found(site, asked)), new Set([404]))
-  t.is(site.read('/public/assets/raw.css.scss'), undefined)
-})
-
 test('no name begins with -/: nothing in sources and public replaces a script of development', async t => {
   const folders = words('x/- x/deep/- /theme/- /theme/js/- /public/assets/-')
   const stolen = Object.fromEntries(folders.map(folder => [`${folder}/live.js`, 'stolen']))

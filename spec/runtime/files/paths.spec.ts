@@ -4,14 +4,8 @@ import { posix, win32 } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { isInUse, onceFree } from '../../../lib/runtime/files/disk.ts'
-import {
-  absolutePath,
-  excluderOf,
-  isInside,
-  matcherOf,
-  pathFrom,
-  withSlashes
-} from '../../../lib/runtime/files/paths.ts'
+import { absolutePath, excluderOf, isInside, matcherOf } from '../../../lib/runtime/files/paths.ts'
+import { pathFrom, withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { deltaName } from '../../support/deltas.ts'
 import { cases, makeProject, makeSite, test, words } from '../../support/index.ts'
 

@@ -2,11 +2,8 @@ import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
-import {
-  cacheControlFields,
-  expiryFields,
-  type Lifetime
-} from '../../../lib/runtime/http-cache/directives.ts'
+import { cacheControlFields, expiryFields } from '../../../lib/runtime/http-cache/directives.ts'
+import { type Lifetime } from '../../../lib/runtime/http-cache/directives.ts'
 import { digestOfValue, validatorsOf } from '../../../lib/runtime/http-cache/fresh.ts'
 import { settle } from '../../../lib/runtime/http-cache/settings.ts'
 import { versionOf } from '../../../lib/runtime/http-cache/version-of.ts'

@@ -436,16 +436,3 @@ test('links in a mount follow its own `symlinks`, else that of the top level', a
     t.is(await read(site, '/static/out.js'), out, `${top} ${own}`)
   }
 })
-
-for (const [where, options] of ENVIRONMENTS) {
-  test(`a directory that does not exist yet is a 404, and then served, ${where}`, async t => {
-    const site = await makeSite(t, {}, { ...options, mounts: { '/up': 'data/uploads' } })
-    const ask = (path: string) => read(site, path)
-    t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], [404, 404])
-    site.write('/data/uploads/a.txt', 'a')
-    t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], ['a', 404])
-    site.write('/data/uploads/b/c.txt', 'c')
-    t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], ['a', 'c'])
-    t.deepEqual(site.errors, [])
-  })
-}

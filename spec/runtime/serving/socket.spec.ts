@@ -5,11 +5,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { MAX_ONE_WRITE_BYTES } from '../../../lib/runtime/serving/stream.ts'
-import {
-  prepareResponse,
-  type Fields,
-  type PreparedResponse
-} from '../../../lib/runtime/serving/fields.ts'
+import { prepareResponse, type Fields } from '../../../lib/runtime/serving/fields.ts'
+import { type PreparedResponse } from '../../../lib/runtime/serving/fields.ts'
 import { writeResponse } from '../../../lib/runtime/serving/socket.ts'
 import { exchange, LOADER, moduleFile, open as openServer, test } from '../../support/index.ts'
 import { until, type ExecutionContext } from '../../support/index.ts'

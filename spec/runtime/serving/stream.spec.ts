@@ -15,34 +15,6 @@ import { openDescriptors, test, until, type ExecutionContext } from '../../suppo
 import type { SiteOptions } from '../../support/index.ts'
 import { passOn, WAYS, GIVEN } from '../../support/ways.ts'
 
-const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
-
-// Those that are streamed: in spec/security/downloads.spec.ts.
-for (const [way, options] of [
-  ['from memory', {}],
-  ['from memory, given to Koa', { front: passOn }]
-] as const) {
-  for (const leave of ['destroy', 'resetAndDestroy'] as const) {
-    test(`a client that disconnects (${leave}) leaves no descriptor and no error, ${way}`, async t => {
-      const memory = { maxFileBytes: 64 * 1024 * 1024 }
-      const site = await makeSite(t, { '/public/big.bin': BIG }, { memory, ...options })
-      for (let download = 0; download < 5; download++) {
-        const socket = connect(site.port, '127.0.0.1')
-        socket.on('error', () => {})
-        socket.write('GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n')
-        await once(socket, 'data')
-        socket.pause()
-        socket[leave]()
-        await once(socket, 'close')
-      }
-      await until(() => openDescriptors(site.root) === 0, 'every descriptor is closed')
-      const whole = await site.ask('/big.bin')
-      t.true(whole.bytes.equals(BIG), 'the next visitor gets it whole')
-      t.deepEqual(site.errors, [])
-    })
-  }
-}
-
 test('an error that no client caused reaches the application after an asset was sent', async t => {
   const mine = new Error('mine')
   const front: Middleware = async (ctx, next) => {

@@ -198,27 +198,6 @@ test('with 5,000 entries neither an unknown name nor a tail that all of them sha
   }
 })
 
-test('a tail is that of the first source directory that has it, wherever it sorts there', async t => {
-  const files = {
-    ...{ 'css/b/one.css': '1{}', '/apps/web/more/css/a/one.css': '2{}' },
-    ...{ 'css/a/two.css': '1{}', '/apps/web/more/css/b/two.css': '2{}' }
-  }
-  for (const mode of MODES) {
-    const site = await makeFingerprinted(t, mode, files, { sources: ['more'] })
-    for (const name of ['one.css', 'two.css'])
-      t.is((await site.ask(await site.path(name))).text, '1{}', `${name}, ${mode}`)
-  }
-})
-
-test('a tail that a folder of sources is called leads nowhere', async t => {
-  const files = { 'css/deep/menu': '', 'css/menu/app.css': '' }
-  for (const mode of MODES) {
-    const site = await makeFingerprinted(t, mode, files)
-    t.regex(await site.path('deep/menu'), /^\/assets\/deep\/menu-/)
-    await t.throwsAsync(site.path('menu'), { code: 'asset-unknown' }, mode)
-  }
-})
-
 // Rolling deploys: two replicas, one deploy apart.
 
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
 import { array, assert, constantFrom, property, string, uint8Array } from 'fast-check'
-import {
-  splitFingerprint,
-  withFingerprint,
-  withoutFingerprint,
-  withoutHash
-} from '../../../lib/runtime/urls/spelling.ts'
+import { splitFingerprint, withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
+import { withoutFingerprint, withoutHash } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { growsInProportion, test, words } from '../../support/index.ts'
 

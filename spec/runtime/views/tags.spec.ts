@@ -204,13 +204,6 @@ test('a page gets the tag of a name as of the last release, with attributes and 
   }
 })
 
-test('each app has its own addresses, and app() picks another', t => {
-  const admin = makeHelpers()('admin')
-  t.is(admin.stylesheet('app'), sheet('admin/app.css'))
-  t.is(admin.app('web').path('app.css'), '/assets/app.css')
-  t.is(admin.app('web'), admin.app('admin').app('web'))
-})
-
 test('an unknown app is a TypeError that suggests the nearest one', t => {
   const all = 'the apps are: web, admin'
   for (const [name, hint] of [

@@ -1,16 +1,9 @@
 /** View helpers over a pipeline of two apps, without and with fingerprints. */
 
-import {
-  plainAddress,
-  type AppAssets,
-  type Helpers,
-  type Located
-} from '../../../lib/runtime/views/asset-url.ts'
-import {
-  makeViewHelpers,
-  type ViewHelpers,
-  type ViewHelperSettings
-} from '../../../lib/runtime/views/view-helpers.ts'
+import { plainAddress, type AppAssets, type Helpers } from '../../../lib/runtime/views/asset-url.ts'
+import { type Located } from '../../../lib/runtime/views/asset-url.ts'
+import { makeViewHelpers, type ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
+import { type ViewHelperSettings } from '../../../lib/runtime/views/view-helpers.ts'
 
 const apps = [
   { name: 'web', path: '/' },
