@@ -1,33 +1,24 @@
 // A whole application on a loopback port, with room in front of koaAssets and behind it.
 import { createServer } from 'node:http'
 import type { ExecutionContext } from './test.ts'
-import Koa, { type Middleware } from 'koa'
+import type Koa from 'koa'
+import type { Middleware } from 'koa'
+import compose from 'koa-compose'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
-import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, signature } from './raw.ts'
-import { open } from './site.ts'
+import { makeSite, open, type Site, type SiteOptions } from './site.ts'
 import { cases } from './soak.ts'
 
-export interface Front {
-  readonly root: string
-  readonly app: Koa
-  readonly port: number
+export interface Front extends Site {
   /** The URLs that came to the middleware behind koaAssets. */
   readonly passed: string[]
-  readonly errors: Error[]
 }
 
-interface FrontOptions extends KoaAssetsOptions {
+interface FrontOptions extends Omit<SiteOptions, 'routes'> {
   readonly root: string
   readonly inFront?: readonly Middleware[]
-  /** One in front of all. */
-  readonly front?: Middleware
-  /** Another Koa than the newest. */
-  readonly koa?: new () => Koa
-  readonly wrap?: (assets: Middleware) => Middleware
   /** Nothing behind koaAssets, not even what notes the URLs. */
   readonly alone?: boolean
-  readonly maxHeaderSize?: number
 }
 
 /** Every environment in which files are served. */
@@ -37,30 +28,19 @@ export const ENVIRONMENTS = {
 } as const satisfies Record<string, KoaAssetsOptions>
 
 export async function makeFront(t: ExecutionContext, given: FrontOptions): Promise<Front> {
-  const { inFront = [], front, koa = Koa, wrap = assets => assets, ...rest } = given
-  const { alone = false, maxHeaderSize, ...options } = rest
-  const app = new koa()
+  const { inFront, alone = false, ...options } = given
   const passed: string[] = []
-  const errors: Error[] = []
-  app.on('error', error => errors.push(error))
-  for (const middleware of [...(front ? [front] : []), ...inFront]) app.use(middleware)
-  app.use(wrap(koaAssets({ serve: true, ...options })))
-  const pass: Middleware = (ctx, next) => {
+  const routes: Middleware = (ctx, next) => {
     passed.push(ctx.url)
     return next()
   }
-  if (!alone) app.use(pass)
-  const port = await listen(t, app.callback(), maxHeaderSize)
-  return { root: options.root, app, port, passed, errors }
+  const around = { ...(inFront && { front: compose([...inFront]) }), ...(!alone && { routes }) }
+  return { ...(await makeSite(t, {}, { ...options, ...around })), passed }
 }
 
 /** The loopback port on which an application answers until the spec is over. */
-export async function listen(
-  t: ExecutionContext,
-  answer: ReturnType<Koa['callback']>,
-  maxHeaderSize = 16384
-): Promise<number> {
-  const server = createServer({ maxHeaderSize }, (req, res) => void answer(req, res))
+export function listen(t: ExecutionContext, answer: ReturnType<Koa['callback']>): Promise<number> {
+  const server = createServer((req, res) => void answer(req, res))
   return open(t, server)
 }
 

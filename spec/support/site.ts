@@ -85,13 +85,16 @@ export interface SiteOptions extends KoaAssetsOptions {
   readonly front?: Middleware
   /** Another Koa than the newest. */
   readonly koa?: new () => Koa
+  /** What koaAssets is part of. */
+  readonly wrap?: (assets: Middleware) => Middleware
+  readonly maxHeaderSize?: number
 }
 
 /** A site of one app, `web`, whose files are given below `apps/web/assets`, unless they say `/` first. */
 export async function makeSite(
   t: ExecutionContext,
   files: Files = {},
-  { routes, front, koa = Koa, ...options }: SiteOptions = {}
+  { routes, front, koa = Koa, wrap = assets => assets, maxHeaderSize, ...options }: SiteOptions = {}
 ): Promise<Site> {
   const root = options.root ?? makeProject(t)
   for (const [path, content] of Object.entries(files)) writeFiles(root, { [place(path)]: content })
@@ -99,10 +102,11 @@ export async function makeSite(
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
   if (front) app.use(front)
-  app.use(koaAssets({ env: 'development', serve: true, ...options, root }))
+  app.use(wrap(koaAssets({ env: 'development', serve: true, ...options, root })))
   if (routes) app.use(routes)
   // On a busy machine a request may wait for its turn longer than Node allows.
-  const server = createServer({ headersTimeout: 0, requestTimeout: 0 }, app.callback())
+  const limits = { headersTimeout: 0, requestTimeout: 0, maxHeaderSize }
+  const server = createServer(limits, app.callback())
   const port = await open(t, server)
   const at = (path: string) => join(root, place(path))
   return {
