@@ -139,6 +139,7 @@ test('the page says what its JSON says', async t => {
   const headers = representations.flatMap(each => Object.entries(each.headers).flat())
   const found = steps.flatMap(({ finding, details }) => [finding, ...details])
   for (const each of [...lines, ...headers, ...found]) t.true(text.includes(escaped(each)), each)
+  t.regex(text, /<dt>State<\/dt>[^]*<dt>Also made of<\/dt>/)
   t.notRegex(text, /<dd>\s*<\/dd>/)
 })
 

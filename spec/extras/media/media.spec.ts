@@ -106,6 +106,7 @@ const FILES: Files = {
   'img/large.png': Buffer.concat([IMAGES['a.png'], Buffer.alloc(2_000_000)]),
   'img/turned.jpg': jpeg(6),
   'img/mirrored.jpg': jpeg(2),
+  'img/stray.jpg': Buffer.concat([jpeg().subarray(0, 4), Buffer.alloc(1), jpeg().subarray(4)]),
   ...NONE
 }
 const names = (files: Files) => Object.keys(files).map(path => path.replace('img/', ''))

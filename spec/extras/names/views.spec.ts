@@ -139,6 +139,10 @@ test('a name that inline() cannot write is reported, before and after precompile
   await run(options)
   const { problems } = await check(settleForPrecompile(options), ['views/*.ejs'], true)
   t.deepEqual(problems, before.problems)
+  // The pages of each app may have this view.
+  writeFiles(root, { 'apps/admin/assets/icons/a.svg': '<svg/>' })
+  const apps = { web: {}, admin: { inline: 'marks/**' } }
+  t.is((await checkViews({ ...options, apps }, ['views/*.ejs'])).problems.length, 3)
 })
 
 // Names as types: a mistyped one does not compile, and the file follows the sources.
