@@ -101,6 +101,13 @@ test('a module without components or hooks stays as it was written', async t => 
   t.is(made.code, code)
 })
 
+test('with hot: false or live: false no component is registered', async t => {
+  for (const options of [{ hot: false }, { live: false }]) {
+    const files = { 'scripts/counter.js': PLAIN, ...withPackages(REACT) }
+    t.notRegex((await published(t, files, options)).code, HOOKED)
+  }
+})
+
 test('a module is published again once react-refresh is among the dependencies', async t => {
   for (const [file, text] of [
     ['counter.tsx', COUNTER],
