@@ -26,10 +26,8 @@ function fail(error: unknown): void {
   const { stack } = (error ?? {}) as { stack?: unknown }
   // The message states what to fix.
   const text = process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
-  const more = error instanceof AssetError ? `\n  See ${error.help}` : ''
-  process.stderr.write(
-    `koa-fresh-assets: ${printableLines(text)}${process.env.DEBUG ? '' : more}\n`
-  )
+  const more = error instanceof AssetError && !process.env.DEBUG ? `\n  See ${error.help}` : ''
+  process.stderr.write(`koa-fresh-assets: ${printableLines(text)}${more}\n`)
   process.exitCode = error instanceof UsageError ? USAGE_ERROR : FAILED
 }
 

@@ -1,12 +1,12 @@
 // Loads the project's options from a configuration file that the application can import as well.
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import { reasonOf } from '../../runtime/errors.ts'
-import { errorCode } from '../../runtime/files/disk.ts'
+import { errorCode, undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { isRecord, isText, optionError } from '../../runtime/check-options.ts'
 import { UsageError } from './command.ts'
 import type { Call, Project } from '../../runtime/app/extra.ts'
@@ -28,7 +28,8 @@ export async function loadOptions(
   const named = env ?? (process.env.NODE_ENV || environment)
   process.env.NODE_ENV = named
   const envFile = join(directory, `.env.${named}`)
-  if (existsSync(envFile)) {
+  // Node calls a file missing that it may not read.
+  if (await undefinedIfMissing(access(envFile, constants.R_OK).then(() => true))) {
     output.note(`reading ${pathFrom('.', envFile)}`)
     process.loadEnvFile(envFile)
   }
@@ -45,9 +46,8 @@ export async function loadOptions(
 
 function findConfig(directory: string, given?: string): string | undefined {
   if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
-  const file = resolve(given)
-  if (!existsSync(file)) throw new UsageError(`--config: no such file: ${given}`)
-  return file
+  if (existsSync(resolve(given))) return resolve(given)
+  throw new UsageError(`--config: no such file: ${given}`)
 }
 
 async function load(file: string): Promise<KoaAssetsOptions> {
@@ -67,8 +67,7 @@ async function load(file: string): Promise<KoaAssetsOptions> {
 
 async function importDefault(file: string): Promise<unknown> {
   if (/\.m?ts$/.test(file)) await enableTypeScript(file)
-  const module = (await import(pathToFileURL(file).href)) as { default?: unknown }
-  const inner = module.default
+  const { default: inner } = (await import(pathToFileURL(file).href)) as { default?: unknown }
   // The default export of TypeScript that a loader compiled to CommonJS is nested once more.
   return isRecord(inner) && 'default' in inner ? inner.default : inner
 }
@@ -81,9 +80,8 @@ async function enableTypeScript(file: string): Promise<void> {
   } catch (error) {
     if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
     const remedy = `run npm install --save-dev tsx, or name the file that tsc wrote for it, as in --config build/${basename(file).replace(/ts$/, 'js')}`
-    throw new Error(`Node ${process.versions.node} cannot import TypeScript: ${remedy}`, {
-      cause: error
-    })
+    const message = `Node ${process.versions.node} cannot import TypeScript: ${remedy}`
+    throw new Error(message, { cause: error })
   }
 }
 

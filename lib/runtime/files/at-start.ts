@@ -70,7 +70,7 @@ function undefinedIfMissing<T>(look: () => T, path?: string): T | undefined {
     return look()
   } catch (error) {
     if (isMiss(error)) return undefined
-    throw path === undefined ? error : named(error, path)
+    throw named(error, path)
   }
 }
 

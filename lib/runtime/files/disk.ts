@@ -32,7 +32,7 @@ export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | un
     return await outcome
   } catch (error) {
     if (isMiss(error)) return undefined
-    throw error
+    throw named(error)
   }
 }
 
@@ -41,14 +41,17 @@ export function ignoreSystemError(error: unknown): undefined {
   if (errorCode(error) === undefined) throw error
 }
 
-/** Adds the path to an error; Node leaves it out where a call on an open file fails: `EIO: i/o error, read`. */
-export function named<T>(error: T, path: string): T {
+const REMEDY = ': correct its permissions, or those of its folder'
+
+/** Adds what Node leaves out: the path, where a call on an open file fails (`EIO: i/o error, read`), and what to do. */
+export function named<T>(error: T, path?: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
-  if (syscall === undefined || known !== undefined) return error
-  const whole = `${message} '${path}'`
+  if (syscall === undefined) return error
+  const isRefused = /^(EACCES|EPERM)$/.test(errorCode(error) ?? '') && !message.endsWith(REMEDY)
+  const place = known === undefined && path !== undefined ? ` '${path}'` : ''
+  const whole = message + place + (isRefused ? REMEDY : '')
   const traced = stack?.replace(message, () => whole)
-  Object.assign(error as object, { path, message: whole, stack: traced })
-  return error
+  return Object.assign(error as object, { path: known ?? path, message: whole, stack: traced }) as T
 }
 
 export function rethrowNamed(path: string) {

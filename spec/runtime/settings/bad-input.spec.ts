@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { chmodSync, chownSync, linkSync, readdirSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { ask, LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
@@ -14,10 +15,11 @@ interface Told {
   readonly warnings: readonly string[]
 }
 
-/** Starts one of spec/support/ as an ordinary user's process. */
-function forkAsUser(program: string, args: readonly string[]) {
-  return fork(moduleFile(`spec/support/${program}.ts`), args, {
+/** Starts a program as an ordinary user's process. */
+function forkAsUser(program: string, args: readonly string[], silent = false) {
+  return fork(moduleFile(`${program}.ts`), args, {
     execArgv: [...LOADER],
+    silent,
     ...(process.getuid?.() === 0 && { uid: 65534, gid: 65534 }),
     env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   })
@@ -25,7 +27,7 @@ function forkAsUser(program: string, args: readonly string[]) {
 
 /** The responses of that user's process to each path, in order. */
 async function askAsUser(root: string, steps: readonly string[]) {
-  const child = forkAsUser('ordinary-user', [root, ...steps])
+  const child = forkAsUser('spec/support/ordinary-user', [root, ...steps])
   const [told] = (await once(child, 'message')) as [Told]
   await once(child, 'exit')
   return told
@@ -119,7 +121,7 @@ test('a folder that may be entered and not listed serves its files, with copies,
   hand(root, ['.'])
   chmodSync(folder, 0o111)
   const options = { root, env: 'production', apps: false, mounts: { '/static': 'build' } }
-  const child = forkAsUser('site-process', [JSON.stringify(options)])
+  const child = forkAsUser('spec/support/site-process', [JSON.stringify(options)])
   t.teardown(() => child.kill())
   const [port] = (await once(child, 'message')) as [number]
   for (const [name, headers, expected] of [
@@ -151,6 +153,59 @@ test('a directory that this process may not look into is an error at start that 
   } finally {
     if (isRoot) process.seteuid?.(0)
     for (const path of ['public', 'build']) chmodSync(join(root, path), 0o755)
+  }
+})
+
+const REMEDY = 'correct its permissions, or those of its folder'
+
+test('a folder of sources that may not be listed is named, with what to do, by the error of a page', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/a.css': 'a{}' })
+  hand(root, ['.', 'apps/web/assets/css'])
+  const { errors } = await askAsUser(root, ['chmod 000 apps/web/assets/css', '/'])
+  chmodSync(join(root, 'apps/web/assets/css'), 0o755)
+  const folder = join(root, 'apps/web/assets/css')
+  t.deepEqual(errors, [`EACCES: permission denied, scandir '${folder}': ${REMEDY}`])
+})
+
+test('a manifest, and a folder of apps, that may not be read are errors at start that say what to do', t => {
+  const files = { 'apps/web/assets/a.css': 'a{}', 'public/assets.json': '{}' }
+  const root = makeProject(t, files)
+  const isRoot = process.getuid?.() === 0
+  hand(root, ['.'])
+  for (const [path, call] of [
+    ['public/assets.json', 'open'],
+    ['apps', 'scandir']
+  ] as const) {
+    chmodSync(join(root, path), 0o000)
+    if (isRoot) process.seteuid?.(65_534)
+    try {
+      const message = `EACCES: permission denied, ${call} '${join(root, path)}': ${REMEDY}`
+      t.throws(() => koaAssets({ root, env: 'production' }), { code: 'EACCES', message })
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+      chmodSync(join(root, path), 0o755)
+    }
+  }
+})
+
+test('a command names what it may not read, with what to do, also where Node calls it missing', async t => {
+  const root = makeProject(t, {
+    '.env.production': 'A=1',
+    'apps/web/assets/a.css': 'a{}',
+    'public/assets.json': '{}'
+  })
+  hand(root, ['.', 'public'])
+  for (const [command, path, call] of [
+    ['verify', 'public/assets.json', 'open'],
+    ['precompile', 'apps/web/assets/a.css', 'open'],
+    ['precompile', '.env.production', 'access']
+  ] as const) {
+    chmodSync(join(root, path), 0o000)
+    const child = forkAsUser('lib/cli', [command, '--root', root, '--env', 'production'], true)
+    const [told, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+    chmodSync(join(root, path), 0o644)
+    const reason = `koa-fresh-assets: EACCES: permission denied, ${call} '${join(root, path)}'`
+    t.deepEqual([told.split('\n').at(-2), status], [`${reason}: ${REMEDY}`, 1], path)
   }
 })
 
