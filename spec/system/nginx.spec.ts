@@ -4,8 +4,9 @@ import { createServer, request, type IncomingHttpHeaders } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { test, type ExecutionContext } from '../support/test.ts'
-import type { Middleware } from 'koa'
+import Koa, { type Middleware } from 'koa'
 import { freePort } from '../../demo/deploy/stack.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask } from '../support/ask.ts'
 import { placed, readManifest, run, targetOf } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, open } from '../support/site.ts'
@@ -157,6 +158,34 @@ test('nginx joins the slices that replicas send of one file', async t => {
   for (const [name, bytes] of Object.entries(files)) {
     const { status, bytes: sent } = await ask(port, `/${name}`)
     t.deepEqual([status, sent.length], [200, bytes.length], name)
+  }
+})
+
+test('nginx with proxy_cache stores what has no Cache-Control, and of a default nothing of a visitor', async t => {
+  const conf = readFileSync('demo/deploy/nginx/proxy.conf', 'utf8')
+  const proxied = 'location / { proxy_pass http://app;'
+  const from = makeProject(t, {
+    'nginx/proxy.conf': `proxy_cache_path cache keys_zone=pages:1m;
+      ${conf.replace(proxied, `${proxied} proxy_cache pages; proxy_cache_valid any 1m;`)}`,
+    'nginx/brotli.conf': readFileSync('demo/deploy/nginx/brotli.conf')
+  })
+  const account: Middleware = async ctx => {
+    const user = ctx.cookies.get('user') ?? 'nobody'
+    await ctx.fresh(user)
+    ctx.body = user
+  }
+  for (const [options, next, conditional] of [
+    [{}, 'ann', 304],
+    [{ cacheControl: ['public', { maxAge: '1m' }] }, 'nobody', 200]
+  ] as const) {
+    const app = new Koa().use(koaHttpCache(options)).use(account)
+    const port = await open(t, createServer(app.callback()))
+    const front = await runNginx(t, { name: 'proxy', app: [port, port, port] }, from)
+    const headers = { Cookie: 'user=ann' }
+    t.is((await ask(front, '/', { headers })).text, 'ann')
+    t.is((await ask(front, '/')).text, next)
+    const again = { headers: { ...headers, 'If-None-Match': '"ann"' } }
+    t.is((await ask(front, '/', again)).status, conditional)
   }
 })
 
