@@ -1,4 +1,4 @@
-// Ranges of every size, and clients that go away.
+// Clients that go away, that do not read, and that ask for much at once.
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
@@ -7,34 +7,14 @@ import { text as textOf } from 'node:stream/consumers'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
-import { chooseRange } from '../../lib/runtime/http/preconditions.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { ask, request } from '../support/raw.ts'
-import { cases, ENVIRONMENTS, growsInProportion, listen, makeFront } from '../support/index.ts'
-import { makeProject, open, openDescriptors, serial as test, until } from '../support/index.ts'
-import { type ExecutionContext } from '../support/index.ts'
+import { cases, ENVIRONMENTS, listen, makeFront, makeProject, open } from '../support/index.ts'
+import { openDescriptors, serial as test, until, type ExecutionContext } from '../support/index.ts'
 import { SENDERS_AND_MOUNT } from './places.ts'
 
 const MIB = 1024 * 1024
 const DROPS = cases(20, 1000)
-
-test('reading a Range takes time in proportion to its length', t => {
-  for (const [piece, end] of [
-    ['0-0,', '0-0'],
-    ['0-,', '0-'],
-    ['1', '-'],
-    [' ', '0-0'],
-    [' ', 'x'],
-    [',', ''],
-    ['-', '']
-  ] as const) {
-    const rangeOf = (bytes: number) => `bytes=${piece.repeat(bytes / piece.length)}${end}`
-    const choose = (range: string) =>
-      chooseRange('GET', { range, 'if-range': '"x"' }, { etag: '"x"' }, 1000)
-    const isLinear = growsInProportion(16_000, bytes => choose(rangeOf(bytes)))
-    t.true(isLinear, `bytes=${piece}…${end}`)
-  }
-})
 
 /** One download that the client drops, in one of the ways in which clients go away. */
 function drop(port: number, at: number, path: string): Promise<void> {

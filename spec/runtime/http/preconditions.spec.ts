@@ -9,7 +9,7 @@ import {
   type Evaluation,
   chooseRange
 } from '../../../lib/runtime/http/preconditions.ts'
-import { isLocal, isNavigation } from '../../../lib/runtime/http/requests.ts'
+import { chooseCoding, isLocal, isNavigation } from '../../../lib/runtime/http/requests.ts'
 import { growsInProportion, test, within, words } from '../../support/index.ts'
 
 const MODIFIED = Date.UTC(2020, 0, 1)
@@ -190,15 +190,6 @@ test('a list of quoted tags matches exactly its members', t => {
     })
   )
   t.pass()
-})
-
-test('16 KiB of any unit take time in proportion to their length', t => {
-  for (const unit of ['"x",', 'W/"', ' ', '"', ',', 'W/', '"x" ', 'x,', '\t,']) {
-    const match = (bytes: number) =>
-      etagMatches(unit.repeat(bytes / unit.length), { etag: '"other"' }, 'weak')
-    t.false(match(16_384))
-    t.true(growsInProportion(16_384, match), unit)
-  }
 })
 
 const ETAG = '"abc"'
@@ -413,12 +404,33 @@ test('what opens a page navigates', t => {
   }
 })
 
-test('reading Accept takes time in proportion to its length', t => {
-  for (const piece of ['text/html;q=0,', ' ', ';', ',', 'text/html;', 'q=0;']) {
-    const read = (bytes: number) => {
-      const accept = `text/html${piece.repeat(bytes / piece.length)}x`
-      return isNavigation({ method: 'GET', headers: { accept } }, '/')
+const OFFERS = ['identity', 'br', 'gzip'].map((coding, at) => ({ coding, size: 300 - at }))
+
+/** What reads a field, and the pieces that are repeated in it, some with what comes behind them. */
+const READERS: Readonly<Record<string, readonly [(text: string) => unknown, ...string[]]>> = {
+  'If-None-Match': [
+    text => etagMatches(text, { etag: '"other"' }, 'weak'),
+    ...['"x",', 'W/"', ' ', '"', ',', 'W/', '"x" ', 'x,', '\t,']
+  ],
+  Range: [
+    text => chooseRange('GET', { range: `bytes=${text}`, 'if-range': ETAG }, FILE, 1000),
+    ...['0-0,…0-0', '0-,…0-', '1…-', ' …0-0', ' …x', ',', '-']
+  ],
+  Accept: [
+    text => isNavigation({ method: 'GET', headers: { accept: `text/html${text}x` } }, '/'),
+    ...['text/html;q=0,', ' ', ';', ',', 'text/html;', 'q=0;']
+  ],
+  'Accept-Encoding': [
+    text => chooseCoding(text, OFFERS),
+    ...['gzip;q=0.1,', ',', ' ', ';', 'q=', 'gzip;;', '\t,']
+  ]
+}
+
+for (const [field, [read, ...pieces]] of Object.entries(READERS)) {
+  test(`reading 16 KiB of ${field} takes time in proportion to its length`, t => {
+    for (const [piece = '', end = ''] of pieces.map(each => each.split('…'))) {
+      const readSome = (bytes: number) => read(piece.repeat(bytes / piece.length) + end)
+      t.true(growsInProportion(16_384, readSome), `${piece}…${end}`)
     }
-    t.true(growsInProportion(16_000, read), piece)
-  }
-})
+  })
+}
