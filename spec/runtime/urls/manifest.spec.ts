@@ -198,6 +198,15 @@ test('with 5,000 entries neither an unknown name nor a tail that all of them sha
   }
 })
 
+test('a tail that a folder of sources is called leads nowhere', async t => {
+  const files = { 'css/deep/menu': '', 'css/menu/app.css': '' }
+  for (const mode of MODES) {
+    const site = await makeFingerprinted(t, mode, files)
+    t.regex(await site.path('deep/menu'), /^\/assets\/deep\/menu-/)
+    await t.throwsAsync(site.path('menu'), { code: 'asset-unknown' }, mode)
+  }
+})
+
 // Rolling deploys: two replicas, one deploy apart.
 
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
