@@ -5,11 +5,11 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from './test.ts'
 import { freePort, type ReplicaPorts } from '../../demo/deploy/stack.ts'
+import { bundled } from './bundled.ts'
 import { digestOf, placed, run } from './fingerprinted.ts'
 import type { ReplicaReport, ReplicaSetup } from './release-process.ts'
 import { makeProject, writeFiles } from './site.ts'
 import { end } from './processes.ts'
-import { LOADER, moduleFile } from './typescript.ts'
 
 /** A larger file is streamed. */
 const maxFileBytes = 100_000
@@ -112,8 +112,8 @@ export class Rollout {
     const port = this.ports[at] ?? 0
     const hasOwnName = this.#kind.hasOwnNames
     const setup: ReplicaSetup = { release, port, hasOwnName, options: this.options(release) }
-    const program = moduleFile('spec/support/release-process.ts')
-    const child = fork(program, [JSON.stringify(setup)], { execArgv: [...LOADER] })
+    const program = await bundled('spec/support/release-process.ts')
+    const child = fork(program, [JSON.stringify(setup)], { execArgv: [] })
     this.#replicas.set(at, { child, release })
     await Promise.race([
       once(child, 'message'),
