@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import S3rver from '@20minutes/s3rver'
 import type { ExecutionContext } from '../support/test.ts'
 import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
-import { start } from '../publishing/cli/run.ts'
+import { runBuilt } from '../publishing/cli/run.ts'
 import { ask, type Answer, type Question } from '../support/ask.ts'
 import { readPart } from '../support/examples.ts'
 import { makeProject, open, writeFiles } from '../support/site.ts'
@@ -61,6 +61,7 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
   const store = new S3rver({ ...options, allowMismatchedSignatures: true })
   await store.configureBuckets()
   const answer = store.callback()
+  const plans = new Map<string, UploadPlan>()
   let pending = 0
   const server = createServer((req, res) => {
     const key = decodeURIComponent((req.url ?? '').replace(/\?.*/, '').slice(`/${NAME}/`.length))
@@ -99,14 +100,18 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
       await until(isOver, 'all requests are answered')
     },
     async begin(root, limits = {}) {
-      const { stdout } = await start(root, ['upload-plan', '--json']).outcome
-      writeFiles(root, { 'plan.json': stdout, 'upload.mjs': script?.text ?? '' })
+      // Once for a release: nothing is precompiled over it.
+      if (!plans.has(root)) {
+        const { stdout } = await runBuilt(root, 'upload-plan --json')
+        writeFiles(root, { 'plan.json': stdout, 'upload.mjs': script?.text ?? '' })
+        plans.set(root, JSON.parse(stdout) as UploadPlan)
+      }
       const child = spawn(process.execPath, ['upload.mjs'], {
         cwd: root,
         env: { ...env, ...limits },
         stdio: ['ignore', 'ignore', 'pipe']
       })
-      return { plan: JSON.parse(stdout) as UploadPlan, child }
+      return { plan: plans.get(root) as UploadPlan, child }
     },
     async fill(root, limits) {
       const { plan, child } = await bucket.begin(root, limits)

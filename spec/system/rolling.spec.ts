@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { clean } from '../../lib/koa-assets.ts'
 import { ask } from '../support/ask.ts'
-import { start } from '../publishing/cli/run.ts'
+import { runBuilt } from '../publishing/cli/run.ts'
 import {
   digestIn,
   digestOf,
@@ -151,7 +151,7 @@ test('a container image has the files of its release and of the last one', async
       }
     }
     for (const command of commands) {
-      const { status, stderr } = await start(root, command.trim().split(' ')).outcome
+      const { status, stderr } = await runBuilt(root, command)
       t.is(status, 0, stderr)
     }
   }
