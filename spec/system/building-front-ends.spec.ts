@@ -130,7 +130,7 @@ test('every block of docs/bundlers.md is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-test("Vite's build: its tags, also as data, as links and on the page of navigations, kept for a year", async t => {
+test("Vite's build: its tags, by both servers, as data, links and on the page of navigations, for a year", async t => {
   const root = makeApp(t)
   await buildWithVite(root)
   const port = await start(t, root, 'server.js', 'production')
@@ -174,6 +174,9 @@ test("Vite's build: its tags, also as data, as links and on the page of navigati
   const shell = await site.ask('/static/orders/7', { headers: { accept: 'text/html' } })
   t.is(shell.status, 200)
   t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
+
+  const withVite = await start(t, root, 'server-with-vite.js', 'production')
+  t.regex((await ask(withVite, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
 })
 
 test("Vite's own server: the tags lead to it, no build is needed, and the policy allows it", async t => {
@@ -224,13 +227,6 @@ test('Vite in the process serves its modules, and the application the rest', asy
   t.is((await ask(port, '/static/missing.js')).status, 404)
   t.is((await ask(port, '/other')).status, 404)
   for (const path of ['/static/admin', '/src/main.jsx']) t.is((await ask(port, path)).text, path)
-})
-
-test('the same server in production does without Vite', async t => {
-  const root = makeApp(t)
-  await buildWithVite(root)
-  const port = await start(t, root, 'server-with-vite.js', 'production')
-  t.regex((await ask(port, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
 })
 
 test('esbuild: the tags of an entry, with shared chunks preloaded', async t => {
