@@ -222,11 +222,10 @@ test('each build of a bundler in watch mode reloads the page once', async t => {
   }
 })
 
-for (const isOnCdn of [false, true]) {
-  const where = isOnCdn ? 'on a CDN' : 'of the same origin'
-  test(`what ctx.preload fetches ahead, ${where}, is used, and fetched once`, async t => {
-    const project = new Project(t, PAGES)
-    await project.build('')
+test('what ctx.preload fetches ahead, of the same origin or on a CDN, is used, and fetched once', async t => {
+  const project = new Project(t, PAGES)
+  await project.build('')
+  for (const isOnCdn of [false, true]) {
     const cdn = createHttpServer()
     const host = await listen(t, cdn)
     const prepare = (ctx: Context) => {
@@ -244,7 +243,7 @@ for (const isOnCdn of [false, true]) {
     t.true(unused(page)[0]?.includes('/unused.css'))
     t.deepEqual(paths.toSorted(), [...new Set(paths)].toSorted())
     t.true(paths.some(path => path.endsWith('.css')) && paths.some(path => path.includes('shared')))
-  })
-}
+  }
+})
 
 const unused = ({ remarks }: Page) => remarks.filter(text => /preloaded .*not used/.test(text))
