@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 
 /** What names the extras. */
 const TABLES = [
@@ -24,7 +25,8 @@ const TABLES = [
   'lib/runtime/views/view-helpers.ts'
 ]
 
-const COPIED = ['.ci', 'demo', 'docs', 'lib', 'spec', 'package.json', 'tsconfig.json']
+const LIB = ['lib', 'package.json', 'tsconfig.json']
+const COPIED = ['.ci', 'demo', 'docs', 'spec', ...LIB]
 const MADE = ['.spec', '.types', 'dist']
 /** Run without npx, which takes half a second each time. */
 const [TSC, AVA] = ['node_modules/typescript/bin/tsc', 'node_modules/ava/entrypoints/cli.mjs']
@@ -52,14 +54,15 @@ function withoutExtra(text, extra) {
 function remove(extra, tree) {
   for (const folder of ['lib', 'spec'])
     rmSync(join(tree, folder, 'extras', extra), { recursive: true, force: true })
-  const specs = join(tree, 'spec/extras')
-  for (const path of readdirSync(specs, { recursive: true }))
-    if (new RegExp(`^with-(?:.*-and-)?${extra}(?:-and-.*)?\\.`).test(basename(path)))
-      rmSync(join(specs, path))
   for (const table of TABLES) {
     const file = join(tree, table)
     writeFileSync(file, withoutExtra(readFileSync(file, 'utf8'), extra))
   }
+  const specs = join(tree, 'spec/extras')
+  if (!existsSync(specs)) return
+  for (const path of readdirSync(specs, { recursive: true }))
+    if (new RegExp(`^with-(?:.*-and-)?${extra}(?:-and-.*)?\\.`).test(basename(path)))
+      rmSync(join(specs, path))
 }
 
 /** The extras that import it, themselves or through others, as their `standsOn` says. */
@@ -95,15 +98,15 @@ const isNamed = process.argv.length > 2
 /** @param specs those that must pass, as globs below spec/; undefined: none, and nothing is built */
 function check(tree, names, takeOut, specs) {
   const run = (command, ...words) => execFileSync(command, words, { cwd: tree, stdio: 'pipe', env })
+  const hasSpecs = specs !== undefined || isNamed
+  const isWanted = path => isOwn(path) && !OF_ALL.test(relative('spec', path))
   try {
     for (const each of [...COPIED, ...MADE])
       rmSync(join(tree, each), { recursive: true, force: true })
-    for (const each of COPIED) cpSync(each, join(tree, each), { recursive: true, filter: isOwn })
-    for (const name of readdirSync(join(tree, 'spec')).filter(each => OF_ALL.test(each)))
-      rmSync(join(tree, 'spec', name), { recursive: true })
+    for (const each of hasSpecs ? COPIED : LIB)
+      cpSync(each, join(tree, each), { recursive: true, filter: isWanted })
     takeOut(tree)
-    const project = specs || isNamed ? 'spec' : '.'
-    run('node', TSC, '-p', project, ...(specs ? [] : CHECK_ONLY))
+    run('node', TSC, '-p', hasSpecs ? 'spec' : '.', ...(specs ? [] : CHECK_ONLY))
     if (specs) {
       run('node', TSC, '--emitDeclarationOnly')
       run('node', '.ci/bundle.js')
