@@ -143,9 +143,7 @@ export class HotModules implements Following {
     return module
   }
 
-  #advance(): void {
-    this.tick = Math.max(this.tick + 1, Date.now())
-  }
+  readonly #advance = () => void (this.tick = Math.max(this.tick + 1, Date.now()))
 
   /** An importer that accepts the module keeps its URL, unless the edit may be passed on through it. */
   #renew(module: Module): void {

@@ -192,9 +192,9 @@ class Channel {
       const used = builds.filter(({ path }) => connection.used.some(each => isBelow(each, path)))
       const built = used.flatMap(({ key, build }) => (build ? { key, ...build } : []))
       const notes = used.flatMap(({ note }) => note ?? [])
-      const own = connection.used.flatMap(path => assets.get(path) ?? [])
+      const own = connection.used.map(path => assets.get(path))
       const shared = [this.#instance, watched, ...built]
-      const states = [own, icons, this.#brokenPackages ?? []].flat()
+      const states = [...own, ...icons, this.#brokenPackages].filter(each => each !== undefined)
       connection.tell(shared, states, notes, this.#following)
     }
   }

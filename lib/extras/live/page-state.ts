@@ -103,9 +103,9 @@ async function orBroken(
 }
 
 // The parts of icons have no URL, as only a reload shows a change. No page tells which it has: each is told of all.
-export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
+export function statesOfIcons(pipeline: Pipeline): Promise<(AssetState | undefined)[]> {
   const { settings, running } = pipeline
-  const states = await inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
+  return inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
     const state = await stateOf(pipeline, settings.base + icon.path)
     if (!state) return undefined
     const { key, version, changedAt } = state.part
@@ -116,7 +116,6 @@ export async function statesOfIcons(pipeline: Pipeline): Promise<AssetState[]> {
       return { ...state, part }
     })
   })
-  return states.flatMap(each => each ?? [])
 }
 
 /** Edited packages are built again as for a page: what they are made into has states of its own. */
