@@ -17,5 +17,5 @@ new PerformanceObserver(list => {
 
 void import('./live-channel.js').then(channel => {
   follow = channel.follow
-  channel.begin(early)
+  return channel.begin(early)
 })
