@@ -10,6 +10,7 @@ import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { BUILD } from '../../../lib/extras/vite/options.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
+import { inputsOf } from '../../../lib/extras/vite/vite-server.ts'
 import { ESBUILD, makeProject, makeSite, pagesOf, test, TWO_BUILDS } from '../../support/index.ts'
 import { viteMount, type ExecutionContext } from '../../support/index.ts'
 import { startVite } from '../../support/vite-server.ts'
@@ -100,6 +101,11 @@ for (const [what, ws, expected] of [
     t.deepEqual(devOrigins, origins)
   })
 }
+
+test('the entries of Vite 6 and 7 are those of rollupOptions, but for HTML', t => {
+  const build = { rollupOptions: { input: ['src/main.ts', 'index.html'] } }
+  t.deepEqual(inputsOf({ root: import.meta.dirname, base: '/', plugins: [], build }), ['src/main.ts'])
+})
 
 test('what somebody writes into an announcement adds nothing to a policy but the origin', async t => {
   const root = makeProject(t, TWO_BUILDS)

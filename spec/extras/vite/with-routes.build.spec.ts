@@ -18,7 +18,8 @@ const { root, remove } = makeBundlerProject({
     "import hero from './hero.png'\ncreateRoot(document.body).render(<img src={hero} alt={shared()} />)",
   'src/a b/(group)/né.ts': "import { deep } from '../../deep.ts'\nconsole.log(deep())",
   'apps/web/assets/images/own.png': 'own',
-  'apps/web/assets/src/both.png': 'own'
+  'apps/web/assets/src/both.png': 'own',
+  'apps/admin/assets/src/print.css': 'own'
 })
 test.after.always(remove)
 
@@ -148,6 +149,17 @@ test('ctx.preload of an entry names each of its files once, as its tags request 
   })
   t.deepEqual(links.slice(0, -1), expected)
   t.regex(links.at(-1) ?? '', /^<\/static\/assets\/hero-[^>]+>; rel=preload; as=image$/)
+})
+
+test('ctx.preload of a name that an app and an entry have is of the app in its own pages', async t => {
+  const routes: Middleware = ctx => {
+    ctx.preload('src/print.css')
+    ctx.body = 'page'
+  }
+  const apps = { ...PLAIN.apps, admin: { fingerprint: false } }
+  const { ask } = await makeSite(t, {}, { ...optionsOf({ env: 'development', apps }), routes })
+  t.regex(String((await ask('/')).headers.link), /^<\/static\//)
+  t.regex(String((await ask('/admin')).headers.link), /^<\/assets\/admin\/print\.css>/)
 })
 
 test('helpers find a file by its source, unless an asset of an app has the name', async t => {
