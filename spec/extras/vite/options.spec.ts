@@ -104,7 +104,9 @@ for (const [what, ws, expected] of [
 
 test('the entries of Vite 6 and 7 are those of rollupOptions, but for HTML', t => {
   const build = { rollupOptions: { input: ['src/main.ts', 'index.html'] } }
-  t.deepEqual(inputsOf({ root: import.meta.dirname, base: '/', plugins: [], build }), ['src/main.ts'])
+  t.deepEqual(inputsOf({ root: import.meta.dirname, base: '/', plugins: [], build }), [
+    'src/main.ts'
+  ])
 })
 
 test('what somebody writes into an announcement adds nothing to a policy but the origin', async t => {

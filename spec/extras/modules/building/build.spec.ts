@@ -40,9 +40,11 @@ const PACKAGES = {
   ...modulePkg(
     'urls',
     `export const url = new URL('./data/a.wasm?v=1', import.meta.url).href
+export const plain = () => new Worker(new URL('./classic.js', import.meta.url))
 export const work = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })`,
     {
       'data/a.wasm': 'wasm',
+      'classic.js': "importScripts('a.js')",
       'worker.js': "import { told } from './told.js'\npostMessage(told)",
       'told.js': "export const told = 'told'"
     }
@@ -140,7 +142,8 @@ test('a chunk of CommonJS keeps its name and its text where another package is b
 
 test('what a module refers to by its own URL is published, a worker with what it imports', async t => {
   t.regex(String((await built.load('urls'))['url']), /\/npm\/urls\/data\/a\.wasm\?v=1$/)
-  t.true(built.kept?.files.some(({ name }) => name === 'npm/urls/data/a.wasm'))
+  for (const path of ['data/a.wasm', 'classic.js'])
+    t.true(built.kept?.files.some(({ name }) => name === `npm/urls/${path}`))
   const { files = [] } = built.kept ?? {}
   const worker = files.find(({ name }) => /worker-[\da-f]+\.js$/.test(name))?.name ?? ''
   t.true(readFileSync(built.fileOf('urls'), 'utf8').includes(worker.replace('npm/', '')))
