@@ -154,6 +154,12 @@ test('precompile reports an error in one line, and with DEBUG its stack', async 
   t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
 })
 
+test('a reader that closes the pipe early, as head does, is no error of a command', async t => {
+  const { child, outcome } = start(makeShop(t, {}), ['--help'])
+  child.stdout?.destroy()
+  t.deepEqual(await outcome, { status: 0, stdout: '', stderr: '' })
+})
+
 test('precompile that does not stop on SIGTERM ends on the next signal, whichever it is', async t => {
   const root = makeShop(t, {
     'a.txt.slow': 'a',
