@@ -53,9 +53,7 @@ async function formatted({ fileName, code }) {
   const { code: text, errors } = await format(fileName, code, FORMAT)
   if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`)
   const list = /(?<=^(?:import|export)) \{\n[^}]+\n\}/gm
-  const short = text.replace(list, names => names.replace(/\s+/g, ' '))
-  // A comment names the file that the lines below it come from, here without its house: `// app/context.ts`
-  return short.replace(/^\/\/ lib\/(?:runtime|publishing|extras)\//gm, '// ')
+  return text.replace(list, names => names.replace(/\s+/g, ' '))
 }
 
 const FORMAT = {
