@@ -79,8 +79,8 @@ test('files are served without /proc under the permission model, and links are s
     execArgv: [...PERMISSION, ...reads, `--allow-fs-write=${root}`, ...LOADING],
     env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   })
-  const [told] = (await once(child, 'message')) as [{ answers: Answer[]; errors: string[] }]
-  await once(child, 'exit')
+  const [[given]] = await Promise.all([once(child, 'message'), once(child, 'exit')])
+  const told = given as { answers: Answer[]; errors: string[] }
   const sizes = told.answers.map(({ status, text }) => (status === 200 ? text.length : status))
   t.deepEqual(sizes, [3, 6, 7, 2_000_000, 7, 404, 404, 404])
   t.deepEqual(told.errors, [])
