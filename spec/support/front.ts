@@ -28,13 +28,14 @@ export const ENVIRONMENTS = {
 } as const satisfies Record<string, KoaAssetsOptions>
 
 export async function makeFront(t: ExecutionContext, given: FrontOptions): Promise<Front> {
-  const { inFront, alone = false, ...options } = given
+  const { front, inFront = [], alone = false, ...options } = given
   const passed: string[] = []
   const routes: Middleware = (ctx, next) => {
     passed.push(ctx.url)
     return next()
   }
-  const around = { ...(inFront && { front: compose([...inFront]) }), ...(!alone && { routes }) }
+  const first = [...(front ? [front] : []), ...inFront]
+  const around = { ...(first.length > 0 && { front: compose(first) }), ...(!alone && { routes }) }
   return { ...(await makeSite(t, {}, { ...options, ...around })), passed }
 }
 
