@@ -1,6 +1,7 @@
-// A process for each room: a file that imports the specs of a folder. AVA starts a process for each file that it is given,
-// and half a second of processor time goes into Node, AVA and lib. `npm run build:spec` writes .spec/rooms/, those of
-// `npm test`, or with globs (`runtime/files/**`) those of these; with ALL=1 the slow ones are among them.
+// AVA starts a process for each file that it is given, and a second of processor time goes into Node, AVA and lib. So a file
+// imports the specs of a room, which is a folder, or those of several rooms. `npm run build:spec` writes .spec/processes/,
+// which `npm test` runs, and .spec/rooms/, which tell `npm run check` what covers each file; with globs
+// (`runtime/files/**`) they have the specs that these match; with ALL=1 the slow ones are among them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import picomatch from 'picomatch'
@@ -67,6 +68,18 @@ export function roomOf(name) {
   return SMALL.has(room) ? 'runtime' : room
 }
 
+/** These do not share a process with the other rooms of their folder: they take long, or append to assetSources. */
+const OWN = new Set([
+  ...['extras-hot', 'extras-live', 'extras-media', 'extras-modules', 'extras-vite'],
+  ...['publishing-compilers', 'runtime-serving']
+])
+
+/** @returns `extras`, or the room of a spec that shares no process with other rooms */
+function processOf(name) {
+  const room = roomOf(name)
+  return Object.hasOwn(ALONE, name) || OWN.has(room) ? room : room.split('-')[0]
+}
+
 /** @returns the modules that wait at their top, which a spec imports by itself or through others */
 function readyIn(path, seen) {
   if (seen.has(path)) return []
@@ -80,15 +93,16 @@ function readyIn(path, seen) {
 }
 
 /**
- * Writes a file for each room that has some of the specs.
+ * Writes a file for each process, or room, that has some of the specs.
  * @param folder below .spec/
  * @param isWanted is asked for the name of each spec, `runtime/files/disk`
+ * @param fileOf gives the name of the file that imports a spec
  * @returns a glob of these files, which spec/ava.config.js takes from the environment variable ROOMS
  */
-export function writeRooms(folder, isWanted) {
+export function writeRooms(folder, isWanted, fileOf = processOf) {
   const rooms = new Map()
   for (const name of allSpecs().filter(name => isWanted(name)))
-    rooms.set(roomOf(name), [...(rooms.get(roomOf(name)) ?? []), name])
+    rooms.set(fileOf(name), [...(rooms.get(fileOf(name)) ?? []), name])
   return write(folder, rooms)
 }
 
@@ -118,14 +132,15 @@ function write(folder, rooms) {
 }
 
 function main(globs) {
-  const isIn = name => process.env.ALL === '1' || !isSlow(name)
-  const isWanted = picomatch(globs)
-  if (globs.length > 0) return writeRooms('rooms', name => isWanted(name) && isIn(name))
+  const matches = globs.length > 0 ? picomatch(globs) : () => true
+  const isWanted = name => matches(name) && (process.env.ALL === '1' || !isSlow(name))
+  writeRooms('rooms', isWanted, roomOf)
+  writeRooms('processes', isWanted)
+  if (globs.length > 0) return
   const names = allSpecs()
   const unknown = [...Object.keys(ALONE), ...SLOW].filter(name => !names.includes(name))
   if (unknown.length > 0) throw new Error(`.ci/rooms.js names what is no spec: ${unknown}`)
   writeSystemRooms()
-  return writeRooms('rooms', isIn)
 }
 
 if (process.argv[1] === import.meta.filename) main(process.argv.slice(2))

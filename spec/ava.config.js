@@ -16,21 +16,21 @@ function memory() {
 }
 
 /** These take longest, mostly waiting: what is started last keeps a core idle. */
-const FIRST = ['docs', 'runtime-files', 'extras-vite', 'extras-live', 'security', 'runtime-serving']
+const FIRST = ['extras', 'publishing', 'extras-live', 'extras-vite', 'security', 'extras-hot']
 const placeOf = path => {
-  const at = FIRST.findIndex(room => path.endsWith(`/${room}.spec.js`))
+  const at = FIRST.findIndex(name => path.endsWith(`/${name}.spec.js`))
   return at < 0 ? FIRST.length : at
 }
 
-// npm test: a process for each room, by the files that .ci/rooms.js writes.
+// npm test: the processes that .ci/rooms.js writes.
 export default {
-  files: [process.env.ROOMS ?? '.spec/rooms/*.spec.js'],
+  files: [process.env.ROOMS ?? '.spec/processes/*.spec.js'],
   sortTestFiles: (one, other) => placeOf(one) - placeOf(other) || one.localeCompare(other),
   environmentVariables: memory(),
   workerThreads: false,
-  // Most of these processes live for a second: to optimize code, or to collect garbage beside it, does not pay.
+  // Most of these processes live for seconds: optimizing code, and threads that compile or collect garbage, do not pay.
   nodeArguments: [
-    ...['--no-opt', '--single-threaded-gc'],
+    ...['--no-opt', '--single-threaded'],
     ...['--min-semi-space-size=64', '--max-semi-space-size=128']
   ],
   // More processes than cores, since most specs wait for sockets and files.

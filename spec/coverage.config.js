@@ -6,6 +6,7 @@ rmSync('coverage', { recursive: true, force: true })
 
 export default {
   ...config,
+  files: ['.spec/rooms/*.spec.js'],
   nodeArguments: [
     ...config.nodeArguments,
     `--import=${new URL('../.ci/record-coverage.js', import.meta.url).href}`
