@@ -21,27 +21,19 @@ const ALONE = {
 }
 
 /** Run by `npm run test:all`, as .ci/run does: they start processes, race, or take many random cases. */
-const SLOW = new Set([
-  ...['once', 'readme', 'docs/tasks', 'docs/examples', 'docs/upgrading', 'docs/serving'],
-  ...['security/downloads', 'security/bounds'],
-  ...['runtime/serving/every-way', 'runtime/serving/files', 'runtime/settings/bad-input'],
-  ...['runtime/files/disk', 'runtime/files/without-proc', 'runtime/http-cache/people'],
-  ...['publishing/building/failures', 'publishing/compilers/tsconfig', 'publishing/cli/faults'],
-  ...['extras/kept-index/kept-index', 'extras/styles/target', 'extras/telling/commands'],
-  ...['extras/modules/packages', 'extras/modules/joining/missing', 'extras/uploads/with-modules'],
-  ...[
-    'extras/modules/modes',
-    'extras/modules/modes-model',
-    'publishing/rendering/names-of-sources'
-  ],
-  ...['extras/modules/building/asked-files', 'extras/modules/building/nested-sheets'],
-  ...[
-    'extras/modules/joining/with-styles.joining',
-    'extras/modules/joining/with-names-and-telling'
-  ],
-  ...['extras/modules/joining/with-names.order', 'extras/modules/joining/names-of-sources'],
-  'extras/vite/with-telling.other-bundlers'
-])
+const SLOW = new Set(
+  `once readme docs/examples docs/serving docs/tasks docs/upgrading security/bounds
+  security/downloads runtime/files/disk runtime/files/without-proc runtime/http-cache/people
+  runtime/serving/every-way runtime/serving/files runtime/settings/bad-input
+  publishing/building/failures publishing/cli/faults publishing/compilers/tsconfig
+  publishing/rendering/names-of-sources extras/hot/packages extras/kept-index/kept-index
+  extras/modules/building/asked-files extras/modules/building/nested-sheets
+  extras/modules/joining/missing extras/modules/joining/names-of-sources
+  extras/modules/joining/with-names-and-telling extras/modules/joining/with-names.order
+  extras/modules/joining/with-styles.joining extras/modules/modes extras/modules/modes-model
+  extras/modules/packages extras/styles/target extras/telling/commands extras/uploads/with-modules
+  extras/vite/with-telling.other-bundlers`.split(/\s+/)
+)
 
 /** Tells whether `npm test` leaves a spec to `npm run test:all`. */
 export const isSlow = name => SLOW.has(name)
