@@ -1,6 +1,5 @@
 // What an edit of data that a module imports does to an open page.
-import { test } from '../../support/test.ts'
-import { makeSite } from '../../support/site.ts'
+import { makeSite, test } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
 
 test('data that was edited after a page loaded it is told as an edit when the page connects', async t => {

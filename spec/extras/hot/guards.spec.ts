@@ -1,7 +1,6 @@
 // What hot replacement gives to those for whom it is not: other origins and hosts, and paths that are no module of the app.
-import { test, type ExecutionContext } from '../../support/test.ts'
 import { ask } from '../../support/raw.ts'
-import { makeSite, type Site } from '../../support/site.ts'
+import { makeSite, test, type ExecutionContext, type Site } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
 import { REFUSED } from '../live/refused.ts'
 

@@ -2,9 +2,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../../support/test.ts'
-import { makeProject, makeSite, type Site } from '../../support/site.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeProject, makeSite, test, warningsAbout } from '../../support/index.ts'
+import type { ExecutionContext, Site } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
 import { modulePkg, pkg } from '../modules/package-files.ts'
 

@@ -1,7 +1,7 @@
 // Which modules are published so that their components keep their state, and with what.
 import { SourceMap, type SourceMapPayload } from 'node:module'
-import { test, type ExecutionContext } from '../../support/test.ts'
-import { makeSite, type Files, type Site, type SiteOptions } from '../../support/site.ts'
+import { makeSite, test, type ExecutionContext, type Files } from '../../support/index.ts'
+import type { Site, SiteOptions } from '../../support/index.ts'
 
 const COUNTER = `import { useState } from 'react'
 

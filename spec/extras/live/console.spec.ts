@@ -1,10 +1,7 @@
 // Who may print into the terminal, and what.
 import fc from 'fast-check'
-import { test, type ExecutionContext } from '../../support/test.ts'
-import { makeSite } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
-import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { cases, makeSite, test, until, warningsAbout } from '../../support/index.ts'
+import type { ExecutionContext } from '../../support/index.ts'
 
 async function open(t: ExecutionContext) {
   const site = await makeSite(t, { 'js/app.js': 'app()', 'js/typed.js.ts': '\n\nthrow 1' })

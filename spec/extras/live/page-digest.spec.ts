@@ -2,10 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
-import { test } from '../../support/test.ts'
 import type { Middleware } from 'koa'
-import { makeSite, type SiteOptions } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, makeSite, test, type SiteOptions } from '../../support/index.ts'
 
 const random = (length: number) => randomBytes(length).toString('base64url')
 

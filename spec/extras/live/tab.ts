@@ -1,8 +1,7 @@
 // A page of the live channel without a browser: what it is told, over a socket of its own.
 import { request, type IncomingMessage } from 'node:http'
-import type { ExecutionContext } from '../../support/test.ts'
 import type { Part, LinkedReport } from '../../../lib/extras/live/page-state.ts'
-import { until } from '../../support/until.ts'
+import { until, type ExecutionContext } from '../../support/index.ts'
 
 export interface Told {
   readonly parts: readonly (Part & { readonly isLate: boolean })[]

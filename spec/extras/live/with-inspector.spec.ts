@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { request, type IncomingMessage } from 'node:http'
-import { serial as test } from '../../support/test.ts'
 import { REFUSED } from './refused.ts'
 import { openTab } from './tab.ts'
 import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
-import { makeSite, type SiteOptions } from '../../support/site.ts'
+import { makeSite, serial as test, type SiteOptions } from '../../support/index.ts'
 
 const FILES = { 'css/app.css': 'a{}', 'img/a.svg': '<svg/>' }
 const NAMES = [

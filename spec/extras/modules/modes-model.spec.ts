@@ -2,10 +2,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { test } from '../../support/test.ts'
-import { placed } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, makeProject, placed, test, writeFiles, type Files } from '../../support/index.ts'
 import { outcomeOf } from './page.ts'
 
 const DATA = { a: 'json', 'b-c': [1] }

@@ -1,7 +1,5 @@
 // Development and production agree on modules and packages, however these are joined.
-import { test } from '../../support/test.ts'
-import { placed } from '../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../support/site.ts'
+import { makeProject, placed, test, type Files } from '../../support/index.ts'
 import { outcomeOf, WAYS } from './page.ts'
 
 const MAP = { version: 3, sources: ['a.ts'], names: [], mappings: 'AAAA' }

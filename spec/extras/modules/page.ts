@@ -2,11 +2,9 @@
 import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Middleware } from 'koa'
-import type { ExecutionContext } from '../../support/test.ts'
 import { isBare, loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { run } from '../../support/fingerprinted.ts'
-import { makeSite, writeFiles, type Site } from '../../support/site.ts'
+import { makeSite, run, writeFiles, type ExecutionContext, type Site } from '../../support/index.ts'
 import { mapIn } from './package-files.ts'
 
 export const WAYS = ['development', false, 'packages', true] as const

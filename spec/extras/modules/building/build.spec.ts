@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSyn
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from '../../../support/test.ts'
 import { namedFiles } from '../../../../lib/extras/modules/building/package-files.ts'
 import { buildApart, directoryFor } from '../../../../lib/extras/modules/building/build-process.ts'
 import { restoreBuild } from '../../../../lib/extras/modules/building/build-process.ts'
@@ -11,8 +10,8 @@ import { buildPackages } from '../../../../lib/extras/modules/building/build.ts'
 import { Packages } from '../../../../lib/extras/modules/packages.ts'
 import { loadRolldown } from '../../../../lib/extras/modules/rolldown.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
-import { placed, run } from '../../../support/fingerprinted.ts'
-import { makeProject, removeProject, writeFiles } from '../../../support/site.ts'
+import { makeProject, placed, removeProject, run, test } from '../../../support/index.ts'
+import { writeFiles } from '../../../support/index.ts'
 import { buildIn, modulePkg, pkg, TIP, wantedOf } from '../package-files.ts'
 
 const COMMONJS = {}

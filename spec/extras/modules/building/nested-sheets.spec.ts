@@ -2,10 +2,8 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
 import * as fc from 'fast-check'
-import { readManifest, run } from '../../../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
-import { cases } from '../../../support/soak.ts'
-import { test } from '../../../support/test.ts'
+import { cases, makeProject, makeSite, readManifest, run, test } from '../../../support/index.ts'
+import { writeFiles } from '../../../support/index.ts'
 import { dependencies } from '../package-files.ts'
 
 const NAMES = ['kit', 'grid', 'base'] as const

@@ -1,11 +1,8 @@
 // Joined modules of several apps, with any names, in cycles, on any machine.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { test } from '../../../support/test.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
-import { readManifest, run } from '../../../support/fingerprinted.ts'
-import { makeProject } from '../../../support/site.ts'
-import { words } from '../../../support/texts.ts'
+import { makeProject, readManifest, run, test, words } from '../../../support/index.ts'
 import { ALL, makeShop, pkg, scriptsIn } from './shop.ts'
 
 test('each app is joined by its own option; what another app or a classic script loads stays a file', async t => {

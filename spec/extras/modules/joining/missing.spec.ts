@@ -1,12 +1,10 @@
 // A machine without Rolldown, or with packages in archives.
 
-import { test } from '../../../support/test.ts'
 import { packagesOf } from '../../../../lib/extras/modules/building/app-packages.ts'
 import { adviceOn } from '../../../../lib/extras/modules/packages.ts'
 import { settleProject } from '../../../../lib/runtime/app/extras.ts'
 import { installWithout, startNode } from '../../../publishing/cli/run.ts'
-import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../../support/site.ts'
+import { makeProject, placed, readManifest, run, test, writeFiles } from '../../../support/index.ts'
 import { ALL, SHOP } from './shop.ts'
 
 const EMPTY = { 'javascripts/app.js': '', 'javascripts/later.js': '', 'javascripts/worker.js': '' }

@@ -1,7 +1,6 @@
 // Joined modules that import others by the names of their sources, such as ./money.ts.
-import { test } from '../../../support/test.ts'
 import fc from 'fast-check'
-import { makeFingerprinted } from '../../../support/fingerprinted.ts'
+import { makeFingerprinted, test } from '../../../support/index.ts'
 import { filesOf, followed, graphs, reachedIn } from '../../../support/module-graph.ts'
 import { pkg } from '../package-files.ts'
 

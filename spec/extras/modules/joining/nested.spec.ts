@@ -1,7 +1,5 @@
 // Modules with brackets in each other, for which the native stack of Rolldown has no room.
-import { test } from '../../../support/test.ts'
-import { placed, run } from '../../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../../support/site.ts'
+import { makeProject, placed, run, test, type Files } from '../../../support/index.ts'
 import { pkg } from './shop.ts'
 
 const nested = (depth: number, open = '[', close = ']', inner = '') =>

@@ -1,8 +1,7 @@
 // A shop with packages and modules of its own, precompiled.
-import type { ExecutionContext } from '../../../support/test.ts'
 import type { KoaAssetsOptions } from '../../../../lib/runtime/settings/options.ts'
-import { placed, readManifest, readPublic, run, targetOf } from '../../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../../support/site.ts'
+import { makeProject, placed, readManifest, readPublic, run } from '../../../support/index.ts'
+import { targetOf, type ExecutionContext, type Files } from '../../../support/index.ts'
 import { pkg as packageOf } from '../package-files.ts'
 
 /** A package of modules in `node_modules`. */

@@ -1,7 +1,6 @@
 // What init writes and prints about joining.
-import { test } from '../../../support/test.ts'
 import { run } from '../../../publishing/cli/run.ts'
-import { makeProject, writeFiles } from '../../../support/site.ts'
+import { makeProject, test, writeFiles } from '../../../support/index.ts'
 
 // Serial: the command has the directory of the process.
 test.serial(

@@ -1,10 +1,8 @@
 // What joined modules are called, in views and on the command line.
 import { join } from 'node:path'
-import { test } from '../../../support/test.ts'
 import type { Middleware } from 'koa'
 import { run } from '../../../publishing/cli/run.ts'
-import { placed, readManifest } from '../../../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../../../support/site.ts'
+import { makeProject, makeSite, placed, readManifest, test } from '../../../support/index.ts'
 import { ALL, makeShop, SHOP } from './shop.ts'
 
 const COUNT = "<%- assets.javascript('count', { type: 'module' }) %>"

@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { test } from '../../../support/test.ts'
-import { placed, readManifest, run } from '../../../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../../../support/site.ts'
-import { cases } from '../../../support/soak.ts'
+import { cases, makeProject, placed, readManifest, run, test } from '../../../support/index.ts'
+import { writeFiles, type Files } from '../../../support/index.ts'
 import { pkg } from '../package-files.ts'
 
 /** A sequence of numbers below 1 that only depends on its seed (mulberry32). */

@@ -1,13 +1,11 @@
 // Modules that are joined when they are precompiled.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { test, type ExecutionContext } from '../../../support/test.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { PrecompileError } from '../../../../lib/koa-assets.ts'
-import { placed, readManifest, run, targetOf } from '../../../support/fingerprinted.ts'
-import { makeProject, type Files, writeFiles } from '../../../support/site.ts'
-import { readMapped } from '../../../support/source-map.ts'
-import { words } from '../../../support/texts.ts'
+import { makeProject, placed, readManifest, readMapped, run } from '../../../support/index.ts'
+import { targetOf, test, words, writeFiles, type ExecutionContext } from '../../../support/index.ts'
+import type { Files } from '../../../support/index.ts'
 import { ALL, makeShop, pkg, scriptsIn, SHOP, type Shop } from './shop.ts'
 
 const EXPORTED = { exports: './index.js' }
