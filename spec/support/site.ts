@@ -19,7 +19,7 @@ import { isWindows } from './windows.ts'
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
 /** A directory with these files, by path; removed when the spec is over. */
-export function makeProject(t: ExecutionContext, files: Files = {}): string {
+export function makeProject(t: Pick<ExecutionContext, 'teardown'>, files: Files = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'koa-fresh-assets-')))
   t.teardown(() => removeProject(root))
   writeFiles(root, files)
@@ -130,7 +130,10 @@ export async function makeSite(
 const KEEP_ALIVE_MS = 3_600_000
 
 /** The loopback port at which a server listens until the spec is over. */
-export async function open(t: ExecutionContext, server: Server | Http2Server): Promise<number> {
+export async function open(
+  t: Pick<ExecutionContext, 'teardown'>,
+  server: Server | Http2Server
+): Promise<number> {
   if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {

@@ -1,7 +1,8 @@
 // nginx and Varnish with the configurations of demo/deploy, in front of applications of a spec.
 import { chmodSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
 import { join, resolve } from 'node:path'
-import type { ExecutionContext } from '../support/test.ts'
+import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import {
   freePort,
@@ -10,8 +11,10 @@ import {
   startNginx,
   startVarnish
 } from '../../demo/deploy/stack.ts'
-import type { Answer } from '../support/ask.ts'
-import { makeProject } from '../support/site.ts'
+import { ask, type Answer, type Question } from '../support/ask.ts'
+import { command } from '../support/command.ts'
+import { makeProject, open } from '../support/site.ts'
+import type { Spec } from './browser.ts'
 
 const DEPLOY = resolve('demo/deploy')
 
@@ -32,7 +35,7 @@ const PATIENCE = 'timeout_idle=3600'
 
 /** Starts Varnish. Each replica has to answer /health. */
 export async function runVarnish(
-  t: ExecutionContext,
+  t: Spec,
   replicas: Ports,
   { parameters = PARAMETERS, ...more }: Partial<Parameters<typeof startVarnish>[1]> = {}
 ) {
@@ -46,6 +49,41 @@ export async function runVarnish(
 /** The port of Varnish. */
 export const varnishInFront = async (t: ExecutionContext, ...replicas: Ports): Promise<number> =>
   (await runVarnish(t, replicas)).port
+
+/** Asks an application behind Varnish, under its own host or one below it. */
+export type Varnish = ((path: string, question?: Question) => Promise<Answer>) & {
+  readonly host: string
+}
+
+/** Puts applications behind one Varnish, as it takes half a second to start: each is one of a file's specs, and has a host. */
+export function shareVarnish() {
+  const apps: RequestListener[] = []
+  const server = createServer((req, res) => {
+    if (req.url === '/health') return res.end('ok')
+    const [, at] = /(\d+)\.example$/.exec(req.headers.host ?? '') ?? []
+    return apps[Number(at)]?.(req, res)
+  })
+  const ends: (() => unknown)[] = []
+  test.after.always(async () => {
+    for (const end of ends.toReversed()) await end()
+  })
+  const t: Spec = { teardown: end => void ends.push(end) }
+  const start = async () => runVarnish(t, [await open(t, server)])
+  let started: ReturnType<typeof start> | undefined
+  return async (app: RequestListener) => {
+    started ??= start()
+    const { port, name } = await started
+    const host = `${apps.push(app) - 1}.example`
+    const counter = async (counted: string) => {
+      const words = ['-1', '-n', name, '-f', `MAIN.${counted}`]
+      const { stdout } = await command('varnishstat', words)
+      return Number(stdout.split(/\s+/)[1])
+    }
+    const asked = (path: string, { headers, ...more }: Question = {}) =>
+      ask(port, path, { ...more, headers: { host, ...headers } })
+    return Object.assign(asked, { host, counter })
+  }
+}
 
 /** The port of nginx over the directories `public` and `dist` of a project. */
 export function nginxInFront(t: ExecutionContext, root: string, ...replicas: Ports) {

@@ -1,32 +1,26 @@
 // How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
 import { Agent } from 'node:http'
-import { serial as test, type ExecutionContext } from '../support/test.ts'
+import { serial as test } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
-import { ask } from '../support/ask.ts'
-import { command } from '../support/command.ts'
 import { available, offering } from '../support/deltas.ts'
-import { listen } from '../support/front.ts'
 import { until } from '../support/until.ts'
-import { health, isHit, runVarnish } from './in-front.ts'
+import { isHit, shareVarnish } from './in-front.ts'
 
 const COUNT = 300
 const LIFETIME = 'public, max-age=3600'
 
-/** Varnish in front of a route: its port, what it counts, and how often the route ran. */
-async function cached(t: ExecutionContext, route: Middleware) {
+const behindVarnish = shareVarnish()
+
+/** A route behind Varnish, which it asks, what Varnish counts, and how often the route ran. */
+async function cached(route: Middleware) {
   const counted = { runs: 0 }
-  const app = new Koa().use(health).use((ctx, next) => {
+  const app = new Koa().use((ctx, next) => {
     counted.runs++
     return next()
   })
-  const replica = await listen(t, app.use(route).callback())
-  const { port, name } = await runVarnish(t, [replica])
-  const counter = async (counted: string) => {
-    const { stdout } = await command('varnishstat', ['-1', '-n', name, '-f', `MAIN.${counted}`])
-    return Number(stdout.split(/\s+/)[1])
-  }
-  return Object.assign(counted, { port, counter })
+  const varnish = await behindVarnish(app.use(route).callback())
+  return Object.assign(counted, { varnish, counter: varnish.counter })
 }
 
 /** A file with a delta from one dictionary, as koaAssets sends it. */
@@ -57,13 +51,14 @@ const FLOODS: Record<string, [Middleware, (at: number) => Record<string, string>
 
 for (const [field, [route, made]] of Object.entries(FLOODS)) {
   test(`${COUNT} made-up values of ${field} leave no copies for Varnish to search`, async t => {
-    const { port, counter } = await cached(t, route)
-    await ask(port, '/flooded')
+    const { varnish, counter } = await cached(route)
+    const before = await counter('client_req')
+    await varnish('/flooded')
     const agent = new Agent({ keepAlive: true, maxSockets: 16 })
     const headers = Array.from({ length: COUNT }, (_, at) => made(at))
-    await Promise.all(headers.map(each => ask(port, '/flooded', { headers: each, agent })))
+    await Promise.all(headers.map(each => varnish('/flooded', { headers: each, agent })))
     agent.destroy()
-    const isCounted = async () => (await counter('client_req')) > COUNT
+    const isCounted = async () => (await counter('client_req')) - before > COUNT
     await until(isCounted, 'Varnish has counted its requests')
     // Those under one key are searched one by one. Each thread of Varnish adds what it has counted when it has time.
     const areFew = async () => {
@@ -71,23 +66,23 @@ for (const [field, [route, made]] of Object.entries(FLOODS)) {
       return objects > 0 && objects - keys < COUNT / 10
     }
     await until(areFew, 'Varnish has dropped the others')
-    t.true(isHit(await ask(port, '/flooded')))
+    t.true(isHit(await varnish('/flooded')))
   })
 }
 
 test('Varnish asks once whether there is a delta from a dictionary, and stores the file once otherwise', async t => {
-  const counted = await cached(t, file)
-  const { port } = counted
+  const counted = await cached(file)
+  const { varnish } = counted
   for (const [text, encoding] of [
     ['known', 'dcz'],
     ['old', undefined],
     ['older', undefined]
   ] as const) {
     const headers = offering(text)
-    t.is((await ask(port, '/file', { headers })).headers['content-encoding'], encoding, text)
-    if (text === 'old') await ask(port, '/file', { headers })
+    t.is((await varnish('/file', { headers })).headers['content-encoding'], encoding, text)
+    if (text === 'old') await varnish('/file', { headers })
     for (let visit = 0; visit < 3; visit++) {
-      const answer = await ask(port, '/file', { headers })
+      const answer = await varnish('/file', { headers })
       t.is(answer.headers['content-encoding'], encoding, text)
       t.true(isHit(answer), text)
     }
@@ -108,23 +103,23 @@ const personal: Middleware = (ctx, next) => {
 for (const field of ['cookie', 'authorization']) {
   test(`a visitor with ${field} decides for no other one, and gets a 304 without a rendering`, async t => {
     let renderings = 0
-    const { port } = await cached(t, ctx =>
+    const { varnish } = await cached(ctx =>
       personal(ctx, async () => {
         renderings++
         ctx.body = `for ${ctx.get('Cookie') + ctx.get('Authorization') || 'all'}`
       })
     )
     const alice = { [field]: 'session=alice' }
-    const first = await ask(port, '/', { headers: alice })
+    const first = await varnish('/', { headers: alice })
     t.is(first.text, 'for session=alice')
     const again = { ...alice, 'if-none-match': first.headers.etag ?? '' }
     for (let visit = 0; visit < 5; visit++) {
-      t.is((await ask(port, '/', { headers: again })).status, 304)
+      t.is((await varnish('/', { headers: again })).status, 304)
     }
     t.is(renderings, 1)
     for (let visitor = 0; visitor < 30; visitor++) {
       const headers = visitor % 2 === 0 ? {} : { cookie: `counter=${visitor}` }
-      const answer = await ask(port, '/', { headers })
+      const answer = await varnish('/', { headers })
       t.is(answer.text.replace(/counter=\d+/, 'all'), 'for all')
       t.is(isHit(answer), visitor > 0, String(visitor))
     }
@@ -133,33 +128,33 @@ for (const field of ['cookie', 'authorization']) {
 }
 
 test('a default that varies by a credential is stored for those who have none, and passed for the others', async t => {
-  const counted = await cached(t, page(['Cookie']))
-  const { port } = counted
+  const counted = await cached(page(['Cookie']))
+  const { varnish } = counted
   for (const headers of [{ cookie: 'a=1' }, { authorization: 'b' }, { cookie: 'c=1' }]) {
     const [value = ''] = Object.values(headers)
-    const answer = await ask(port, '/', { headers })
+    const answer = await varnish('/', { headers })
     t.is(answer.text, value)
     t.is(answer.headers.vary, 'Authorization, Cookie')
-    t.is((await ask(port, '/')).text, 'anonymous')
-    t.true(isHit(await ask(port, '/')), value)
+    t.is((await varnish('/')).text, 'anonymous')
+    t.true(isHit(await varnish('/')), value)
     const question = { ...headers, 'if-none-match': answer.headers.etag ?? '' }
-    t.is((await ask(port, '/', { headers: question })).status, 304)
+    t.is((await varnish('/', { headers: question })).status, 304)
   }
 })
 
 test('the application gets the credentials that were sent, in every attempt, and no others', async t => {
   const seen: string[] = []
-  const { port } = await cached(t, ctx => {
+  const { varnish } = await cached(ctx => {
     const fields = ['Cookie', 'Authorization', 'X-Cookie', 'X-Authorization']
     seen.push([ctx.method, ...fields.map(name => ctx.get(name) || 'none')].join(' '))
     if (ctx.path === '/') ctx.body = 'page'
   })
   const sent = { cookie: 'a=1; b=2', authorization: 'Bearer x' }
   const forged = { 'x-cookie': 'admin=1', 'x-authorization': 'Bearer admin' }
-  await ask(port, '/', { headers: { ...sent, ...forged } })
-  await ask(port, '/', { method: 'POST', headers: { ...sent, ...forged } })
-  await ask(port, '/', { method: 'POST', headers: forged })
-  await ask(port, `/assets/app-${'0'.repeat(32)}.css`, { headers: sent })
+  await varnish('/', { headers: { ...sent, ...forged } })
+  await varnish('/', { method: 'POST', headers: { ...sent, ...forged } })
+  await varnish('/', { method: 'POST', headers: forged })
+  await varnish(`/assets/app-${'0'.repeat(32)}.css`, { headers: sent })
   const own = 'a=1; b=2 Bearer x none none'
   const none = 'none none none none'
   t.deepEqual([...new Set(seen)], [`GET ${own}`, `POST ${own}`, `POST ${none}`])
