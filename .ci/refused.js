@@ -20,14 +20,24 @@ import { writeRooms } from './rooms.js'
 
 const { EACCES, EINVAL, ENOSPC, ENOSYS, ENOTSUP, EPERM } = constants.errno
 
-const COMMANDS = ['publishing/building/*', 'publishing/cli/*', 'extras/releases/*']
-const WRITING = ['runtime/files/*', 'publishing/writing/*', ...COMMANDS]
+const PUBLISHING = ['publishing/building/*', 'extras/releases/*']
+// No other spec of commands writes, but `faults`, which refuses calls by itself.
+const COMMANDS = [...PUBLISHING, 'publishing/cli/commands']
+const WRITING = ['runtime/files/{disk,refusals}', 'publishing/writing/*', ...COMMANDS]
 const READING = [
-  ...['runtime/files/*', 'runtime/serving/**/*', 'extras/routes/*'],
+  ...[
+    'runtime/files/{open-file,paths,without-proc}',
+    'runtime/serving/{files,index-files,serving}'
+  ],
+  'extras/routes/send-file',
   ...['security/links', 'security/paths', 'security/replaced', 'security/copies']
 ]
-const LIVE = ['extras/live/*']
-const WATCHING = ['publishing/sources/*', 'publishing/building/*', ...LIVE]
+const LIVE = ['extras/live/{builds-and-icons,channel}']
+const WATCHING = [
+  'publishing/sources/*',
+  'publishing/building/{edits,publishing,remembered}',
+  ...LIVE
+]
 
 const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
@@ -58,7 +68,7 @@ const ROWS = {
   chmod: { refused: { chmod: EPERM }, specs: WRITING, umask: 0o077, without: WITHOUT_MODES },
   utimes: {
     refused: { utimes: EPERM },
-    specs: ['runtime/files/*', 'publishing/writing/*', 'runtime/urls/*', ...COMMANDS],
+    specs: [...WRITING, 'runtime/urls/*'],
     without: WITHOUT_TIMES
   },
   'fsync-folder': { refused: { 'fsync-folder': EPERM }, specs: COMMANDS },
@@ -67,7 +77,7 @@ const ROWS = {
       ...{ chmod: ENOSYS, utimes: ENOTSUP },
       ...{ 'fsync-folder': EINVAL, 'fsync-file': ENOTSUP }
     },
-    specs: ['runtime/files/*', 'publishing/writing/*', ...COMMANDS],
+    specs: WRITING,
     umask: 0o077,
     without: { ...WITHOUT_MODES, ...WITHOUT_TIMES }
   },
@@ -86,12 +96,15 @@ const ROWS = {
   watches: { refused: { inotify_add_watch: ENOSPC }, specs: LIVE, without: WITHOUT_EVENTS },
   'even-seconds': {
     seconds: 2,
-    specs: [...WRITING, ...WATCHING],
+    specs: [
+      ...['runtime/files/{clock,open-file,refusals}', 'publishing/{sources,writing}/*'],
+      ...[...PUBLISHING, ...LIVE, 'extras/live/page-digest']
+    ],
     without: { ...WITHOUT_TIMES, ...WITHIN_A_TICK }
   },
   'ignored-case': {
     disk: 'ignore_case',
-    specs: ['runtime/files/*', ...WATCHING.slice(0, 2), 'publishing/cli/commands'],
+    specs: ['runtime/files/*', 'publishing/{sources,building}/*', 'publishing/cli/commands'],
     without: {
       'print names with escapes': LOWERED,
       'names that differ only in case are two names': LOWERED,
