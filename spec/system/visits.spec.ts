@@ -3,32 +3,24 @@ import { command } from '../support/command.ts'
 import { test } from '../support/test.ts'
 import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 
-const CELLS = /^\|[^|]*\| koa-fresh-assets \| (\d+) requests?, ([\d.]+) (k?B),/gm
+/** The first contestant is what one gets without an option. */
+const WALK = `import { contestants } from './bench/visit/contestants.ts'
+  import { build, removeBuilds, visitsOf } from './bench/visit/visits.ts'
+  try { console.log(JSON.stringify(await visitsOf(build(contestants[0])))) } finally { removeBuilds() }`
+
+interface Visit {
+  readonly requests: number
+  readonly bytes: number
+}
 
 test('joined modules cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
   // Its bytes are those of the best level of brotli.
   const { NODE_OPTIONS: _, ...env } = process.env
   const node = (...words: string[]) => command(process.execPath, words, { env })
   await node('.ci/install.js', 'bench')
-  const { stdout: table } = await node(
-    '--import=tsx',
-    'bench/run.ts',
-    '--only',
-    'visit',
-    '--rounds',
-    '1',
-    '--against',
-    'nobody'
-  )
-  const [first, next, second, deployed, without, ...others] = Array.from(
-    table.matchAll(CELLS),
-    ([, requests, size, unit]) => ({
-      requests: Number(requests),
-      bytes: Number(size) * (unit === 'B' ? 1 : 1000)
-    })
-  )
-  t.deepEqual(others, [])
-  const isAtMost = (visit: typeof first, requests: number, bytes: number) =>
+  const { stdout } = await node('--import=tsx', '--input-type=module', '--eval', WALK)
+  const { first, next, second, deployed, without } = JSON.parse(stdout) as Record<string, Visit>
+  const isAtMost = (visit: Visit | undefined, requests: number, bytes: number) =>
     t.true(visit && visit.requests <= requests && visit.bytes <= bytes, JSON.stringify(visit))
   isAtMost(first, 16, 190_000)
   isAtMost(next, 6, 50_000)
