@@ -92,7 +92,7 @@ function installNode(line) {
   return `C:\\node-${version}\\${bin.replaceAll('/', '\\')}`
 }
 
-/** The packages with the binaries that Windows has, once for each lock. */
+/** Those of the checkout, in which npm replaces the binaries with those of Windows; once for each lock. */
 function installPackages() {
   mkdirSync(PROJECT, { recursive: true })
   const installed = join(PROJECT, 'node_modules/.installed-lock.json')
@@ -100,7 +100,10 @@ function installPackages() {
   for (const name of ['package.json', 'package-lock.json', '.npmrc'])
     copyFileSync(name, join(PROJECT, name))
   if (existsSync(installed) && readFileSync(installed).equals(lock)) return
-  run('npm', ['ci', ...INSTALL], PROJECT)
+  const packages = join(PROJECT, 'node_modules')
+  rmSync(packages, { recursive: true, force: true })
+  run('cp', ['-a', 'node_modules/.', packages])
+  run('npm', ['install', '--no-save', ...INSTALL], PROJECT)
   writeFileSync(installed, lock)
 }
 
