@@ -1,4 +1,4 @@
-// npm run lane traffic, for half a minute.
+// npm run lane traffic, for as long as it takes to fill each disk once.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -6,7 +6,7 @@ import { test } from '../support/test.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
 test('no response is wrong while files change, disks fill up and replicas end', async t => {
-  const words = [...LOADER, moduleFile('spec/soak/program/main.ts'), '--minutes', '0.5']
+  const words = [...LOADER, moduleFile('spec/soak/program/main.ts'), '--minutes', String(22 / 60)]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
   const closed = once(child, 'close') as Promise<[number | null]>
   const [said, [status]] = await Promise.all([text(child.stdout), closed])
