@@ -1,5 +1,5 @@
 // What goes wrong in a page, as the terminal of the server shows it.
-import type { ExecutionContext } from '../support/test.ts'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { makeSite, type Files, type SiteOptions } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { warningsAbout } from '../support/warnings.ts'
@@ -69,8 +69,8 @@ inEach('errors of a page are in the terminal with their places in sources', asyn
   t.regex(refused, /Content-Security-Policy: img-src does not allow http:\/\/.*\/a\.png/)
 })
 
-inEach('an error that repeats is told once, and for each power of ten', async (t, launch) => {
-  const { told, printed } = await open(t, launch)
+test('an error that repeats is told once, and for each power of ten', async t => {
+  const { told, printed } = await open(t, launchChromium)
   const repeat = 'for (let at = 0; at < 120; at++) console.error(1)'
   const lines = await told(repeat, 3)
   // Requests may overtake each other.
@@ -80,8 +80,8 @@ inEach('an error that repeats is told once, and for each power of ten', async (t
   t.is(printed().length, 4)
 })
 
-inEach('with live: { console: false } a page tells nothing', async (t, launch) => {
-  const { page, printed, site } = await open(t, launch, { live: { console: false } })
+test('with live: { console: false } a page tells nothing', async t => {
+  const { page, printed, site } = await open(t, launchChromium, { live: { console: false } })
   await page.evaluate("void setTimeout(() => { console.error('quiet'); buy() })")
   const own = `fetch('/assets/-/live', { method: 'POST', body: 'x' }).then(({ status }) => status)`
   t.is(await page.evaluate(own), 404)

@@ -1,11 +1,13 @@
-// What an edit of a module does to an open page: `import.meta.hot`, under a policy that allows nothing inline.
+// What an edit of a module does to an open page: `import.meta.hot`, under a policy that allows nothing inline. In both browsers
+// is what depends on how one keeps modules, states and errors; the rest is ours.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context } from 'koa'
-import type { ExecutionContext } from '../support/test.ts'
+import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { makeProject, makeSite, type Files, type SiteOptions } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import type { DrivenPage } from './browser.ts'
+import { launch } from './chromium.ts'
 import { atRoot, inEach, setPolicy, shows, type Launch } from './page.ts'
 
 function view(ctx: Context): string {
@@ -52,8 +54,8 @@ import.meta.hot?.accept((next: any) => { ${told('`accepted ${next.value}`')} })
 import.meta.hot?.dispose((data: any) => { data.before = ${value}; ${told(`'disposed ${value}'`)} })
 ${told('`data ${import.meta.hot?.data.before}`')}`
 
-inEach('a module that accepts itself is replaced, and nothing else runs', async (t, launch) => {
-  const { page, edit } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+inEach('a module that accepts itself is replaced, and nothing else runs', async (t, browser) => {
+  const { page, edit } = await open(t, browser, { 'js/app.js': APP, 'js/self.ts': self(1) })
   await shows(page, LOG, 'self 1,data undefined,app 1')
   await page.evaluate(`
     const input = document.querySelector('input')
@@ -73,7 +75,7 @@ inEach('a module that accepts itself is replaced, and nothing else runs', async 
   t.deepEqual(page.complaints, [])
 })
 
-inEach('an importer takes edits of what it accepts, through others', async (t, launch) => {
+test('an importer takes edits of what it accepts, through others', async t => {
   const leaf = (value: number) => `export const leaf = ${value}\n${told(`'leaf ${value}'`)}`
   const app = (accepted: string) => `import { middle } from './middle'
 import './other'
@@ -100,7 +102,7 @@ import.meta.hot?.accept(${accepted}, next => { ${told('JSON.stringify(next)')} }
   t.deepEqual(page.complaints, [])
 })
 
-inEach('an edit of data runs the modules that import it again', async (t, launch) => {
+test('an edit of data runs the modules that import it again', async t => {
   const app = `import data from './data.json' with { type: 'json' }
 ${told('`app ${data}`')}
 import.meta.hot?.accept()`
@@ -109,7 +111,7 @@ import.meta.hot?.accept()`
   t.true(await isSame(page))
 })
 
-inEach('an edited package of a workspace is replaced, also after an error', async (t, launch) => {
+inEach('an edited package of a workspace is replaced, also after an error', async (t, browser) => {
   const root = makeProject(t)
   mkdirSync(join(root, 'node_modules'))
   symlinkSync(join(root, 'packages/kit'), join(root, 'node_modules/kit'), 'dir')
@@ -120,7 +122,7 @@ inEach('an edited package of a workspace is replaced, also after an error', asyn
     [file]: 'export const kit = 1',
     'js/app.js': `import { kit } from 'kit'\n${told('`app ${kit}`')}\nimport.meta.hot?.accept()`
   }
-  const { site, page, edit } = await open(t, launch, files, { root })
+  const { site, page, edit } = await open(t, browser, files, { root })
   await shows(page, LOG, 'app 1')
   await edit(file, 'export const kit = 2', 'app 2')
   site.write(file, 'export const kit = <')
@@ -130,7 +132,7 @@ inEach('an edited package of a workspace is replaced, also after an error', asyn
   t.true(await isSame(page))
 })
 
-inEach('an edit that nothing accepts reloads the page', async (t, launch) => {
+test('an edit that nothing accepts reloads the page', async t => {
   const app = `import './other.js'\nimport { value } from './self'\n${told('`app ${value}`')}
 import.meta.hot?.on('vite:beforeFullReload', () => sessionStorage.setItem('said', 'reload'))`
   const files = {
@@ -145,7 +147,7 @@ import.meta.hot?.on('vite:beforeFullReload', () => sessionStorage.setItem('said'
   t.false(await isSame(page))
 })
 
-inEach('without hot an edit reloads, and import.meta.hot is undefined', async (t, launch) => {
+test('without hot an edit reloads, and import.meta.hot is undefined', async t => {
   const files = { 'js/app.js': APP, 'js/self.ts': self(1) }
   const { site, page, requested } = await open(t, launch, files, { hot: false })
   await shows(page, LOG, 'self 1,data undefined,app 1')
@@ -158,8 +160,8 @@ inEach('without hot an edit reloads, and import.meta.hot is undefined', async (t
   )
 })
 
-inEach('what does not compile is shown, its correction replaced', async (t, launch) => {
-  const { site, page, edit } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+inEach('what does not compile is shown, its correction replaced', async (t, browser) => {
+  const { site, page, edit } = await open(t, browser, { 'js/app.js': APP, 'js/self.ts': self(1) })
   site.write('js/self.ts', 'export const value: = 2')
   await shows(page, `${OVERLAY}.includes('self.ts:1')`, true)
   await edit('js/self.ts', self(2), 'disposed 1,self 2,data 1,accepted 2')
@@ -172,8 +174,8 @@ inEach('what does not compile is shown, its correction replaced', async (t, laun
   t.true(await isSame(page))
 })
 
-inEach('a version that throws is shown, and the next one replaces it', async (t, launch) => {
-  const { site, page } = await open(t, launch, { 'js/app.js': APP, 'js/self.ts': self(1) })
+inEach('a version that throws is shown, and the next one replaces it', async (t, browser) => {
+  const { site, page } = await open(t, browser, { 'js/app.js': APP, 'js/self.ts': self(1) })
   const rest = 'import.meta.hot?.accept()\nexport const value = 2'
   site.write('js/self.ts', `throw new Error('thrown while it runs')\n${rest}`)
   await shows(page, `${OVERLAY}.includes('thrown while it runs')`, true)
@@ -189,7 +191,7 @@ inEach('a version that throws is shown, and the next one replaces it', async (t,
   t.true(await isSame(page))
 })
 
-inEach('what invalidates itself is passed on to its importers', async (t, launch) => {
+test('what invalidates itself is passed on to its importers', async t => {
   const app = (accept = '') => `import './self'\n${told("'app'")}${accept}`
   const picky = (value: number) => `export const value = ${value}\n${told(`'self ${value}'`)}
 import.meta.hot.accept(next => { if (next.value % 2 === 0) import.meta.hot.invalidate('it is even') })`
@@ -204,51 +206,42 @@ import.meta.hot.accept(next => { if (next.value % 2 === 0) import.meta.hot.inval
   await shows(page, 'globalThis.isSamePage', undefined)
 })
 
-inEach('an importer runs for every version that invalidates itself', async (t, launch) => {
-  const picky = (value: number) =>
-    `${told(`'self ${value}'`)}import.meta.hot?.accept(() => import.meta.hot.invalidate())`
-  const app = `import './self'\n${told("'app'")}import.meta.hot?.accept()
-import.meta.hot?.accept('./self', () => undefined)`
-  const { page, edit } = await open(t, launch, { 'js/app.js': app, 'js/self.js': picky(1) })
-  for (const value of [2, 3, 4]) await edit('js/self.js', picky(value), `self ${value},app`)
-  t.true(await isSame(page))
-})
+const INVALIDATES = 'import.meta.hot?.accept(() => import.meta.hot.invalidate())'
+const picky = (value: number) =>
+  `export const value = ${value}\n${told(`'self ${value}'`)}${INVALIDATES}`
+const between = (from: string) => `import { value } from '${from}'\n${told('`between ${value}`')}
+import.meta.hot?.accept('${from}', () => undefined)`
+const above = (from: string) => `import '${from}'\n${told("'app'")}import.meta.hot?.accept()\n`
 
-inEach(
-  'what invalidates itself is passed on through an importer that accepts only it',
-  async (t, launch) => {
-    const picky = (value: number) => `export const value = ${value}\n${told(`'self ${value}'`)}
-import.meta.hot?.accept(() => import.meta.hot.invalidate())`
-    const between = `import { value } from './self'\n${told('`between ${value}`')}
-import.meta.hot?.accept('./self', () => undefined)`
-    const app = `import './between'\n${told("'app'")}import.meta.hot?.accept()`
-    const files = { 'js/app.js': app, 'js/between.js': between, 'js/self.js': picky(1) }
-    const { page, edit } = await open(t, launch, files)
-    for (const value of [2, 3])
-      await edit('js/self.js', picky(value), `self ${value},between ${value},app`)
-    t.true(await isSame(page))
-  }
-)
+/** By what passes on: the modules above `self`, and what runs after it. */
+const PASSED_ON: Readonly<Record<string, readonly [Files, (value: number) => string]>> = {
+  'to an importer that accepts it': [
+    { 'js/app.js': `${above('./self')}import.meta.hot?.accept('./self', () => undefined)` },
+    () => 'app'
+  ],
+  'through an importer that accepts only it': [
+    { 'js/app.js': above('./between'), 'js/between.js': between('./self') },
+    value => `between ${value},app`
+  ],
+  'with a second one, through an importer of that': [
+    {
+      'js/app.js': above('./between'),
+      'js/between.js': between('./second'),
+      'js/second.js': `export { value } from './self'\n${told("'second'")}${INVALIDATES}`
+    },
+    value => `second,between ${value},app`
+  ]
+}
 
-inEach(
-  'two modules that invalidate themselves are passed on through an importer of the second',
-  async (t, launch) => {
-    const accepts = 'import.meta.hot?.accept(() => import.meta.hot.invalidate())'
-    const picky = (value: number) =>
-      `export const value = ${value}\n${told(`'self ${value}'`)}${accepts}`
-    const second = `export { value } from './self'\n${told("'second'")}${accepts}`
-    const between = `import { value } from './second'\n${told('`between ${value}`')}
-import.meta.hot?.accept('./second', () => undefined)`
-    const app = `import './between'\n${told("'app'")}import.meta.hot?.accept()`
-    const files = { 'js/app.js': app, 'js/between.js': between, 'js/second.js': second }
+for (const [how, [files, expected]] of Object.entries(PASSED_ON))
+  test(`every version that invalidates itself is passed on ${how}`, async t => {
     const { page, edit } = await open(t, launch, { ...files, 'js/self.js': picky(1) })
     for (const value of [2, 3])
-      await edit('js/self.js', picky(value), `self ${value},second,between ${value},app`)
+      await edit('js/self.js', picky(value), `self ${value},${expected(value)}`)
     t.true(await isSame(page))
-  }
-)
+  })
 
-inEach('the correction of an import reloads a page whose importer never ran', async (t, launch) => {
+test('the correction of an import reloads a page whose importer never ran', async t => {
   const app = `import('./between').catch(error => { ${told('error.message')} })
 import.meta.hot?.accept()`
   const between = `import './self'\n${told("'between'")}
@@ -262,7 +255,7 @@ import.meta.hot?.accept('./self', () => undefined)`
   t.false(await isSame(page))
 })
 
-inEach('what is imported no more is pruned, and runs if it is again', async (t, launch) => {
+test('what is imported no more is pruned, and runs if it is again', async t => {
   const app = (imported = '') => `${imported}\nimport.meta.hot?.accept()\n${told("'app'")}`
   const part = `${told("'part'")}
 import.meta.hot?.dispose(() => { ${told("'disposed'")} })
@@ -274,14 +267,14 @@ import.meta.hot?.prune(() => { ${told("'pruned'")} })`
   t.true(await isSame(page))
 })
 
-inEach('a page that is opened later has one instance of each module', async (t, launch) => {
+inEach('a page that is opened later has one instance of each module', async (t, browser) => {
   const files = {
     'js/app.js': `import './self'\nexport const app = 1\n${told("'app'")}
       globalThis.load = () => import('./later.js')`,
     'js/self.ts': self(1),
     'js/later.js': `import { app } from './app.js'\nimport { value } from './self'\n${told('`later ${app} ${value}`')}`
   }
-  const { page, edit } = await open(t, launch, files)
+  const { page, edit } = await open(t, browser, files)
   await edit('js/self.ts', self(2), 'disposed 1,self 2,data 1,accepted 2')
   await page.evaluate('location.reload()')
   await shows(page, LOG, 'self 2,data undefined,app')
