@@ -18,6 +18,7 @@ import {
 import { until } from '../support/until.ts'
 import type { DrivenPage } from './browser.ts'
 import { launch as launchChromium } from './chromium.ts'
+import { launch as launchFirefox } from './firefox.ts'
 import {
   atRoot,
   inEach,
@@ -121,12 +122,12 @@ async function isReloadedOnce(
   await isSamePage(t, page)
 }
 
-for (const [mode, options] of [
-  ['with plain names', {}],
-  ['with fingerprints', { fingerprint: true, compile: true }]
+for (const [mode, options, browser] of [
+  ['with plain names, in Chromium', {}, launchChromium],
+  ['with fingerprints, in Firefox', { fingerprint: true, compile: true }, launchFirefox]
 ] as const) {
-  inEach(`an edited partial or import is shown without a reload, ${mode}`, async (t, launch) => {
-    const { site, page } = await open(t, launch, options)
+  test(`an edited partial or import is shown without a reload, ${mode}`, async t => {
+    const { site, page } = await open(t, browser, options)
     await shows(page, styleOf('h1'), 'rgb(1, 1, 1)')
 
     const start = performance.now()
@@ -287,8 +288,8 @@ inEach('an error is shown over the page, with its place, until it is fixed', asy
   await isSamePage(t, page)
 })
 
-inEach('an import that leads nowhere is shown over the page, which stays', async (t, launch) => {
-  const { site, page } = await open(t, launch)
+test('an import that leads nowhere is shown over the page, which stays', async t => {
+  const { site, page } = await open(t, launchChromium)
   site.write('javascripts/lib.js', "import './answr.js'\nexport const answer = 2\n")
   await shows(page, `${OVERLAY} !== ''`, true)
   const text = await page.evaluate<string>(OVERLAY)
@@ -316,8 +317,8 @@ inEach('what was typed stays when a server restarts with the same page', async (
   await until(() => requests() === 2, 'the other process tells of both requests')
 })
 
-inEach('a page that a script has replaced is loaded again after a restart', async (t, launch) => {
-  const { page, restart, edit, requests } = await openRestarted(t, launch)
+test('a page that a script has replaced is loaded again after a restart', async t => {
+  const { page, restart, edit, requests } = await openRestarted(t, launchChromium)
   await page.evaluate("void history.pushState({}, '', '/other')")
   await restart()
   await shows(page, 'document.title', '/other')
@@ -391,8 +392,8 @@ test('no frame in a page of another site gets a channel, and one in a page of th
   await until(() => channels.size === 1, 'the own page is connected')
 })
 
-inEach('a tab behind others has no connection, and catches up when shown', async (t, launch) => {
-  const { site, page, channels } = await open(t, launch)
+test('a tab behind others has no connection, and catches up when shown', async t => {
+  const { site, page, channels } = await open(t, launchChromium)
   await until(() => channels() === 1, 'a channel is open')
   await hide(page, true)
   await until(() => channels() === 0, 'the channel is closed')
