@@ -11,8 +11,16 @@ import { createServer, type ViteDevServer } from 'vite'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { launch, type Chromium, type Page } from './chromium.ts'
-import { ESBUILD, FRONT_ENDS, PAGES, STATE, type FrontEnd, type Render } from './front-ends.ts'
+import { launch, type Page } from './chromium.ts'
+import {
+  ESBUILD,
+  FRONT_ENDS,
+  PAGES,
+  STATE,
+  type FrontEnd,
+  type Render,
+  type Setup
+} from './front-ends.ts'
 import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
 import { shows as showsValue, styleOf } from './page.ts'
 
@@ -27,10 +35,10 @@ interface App {
 
 class Project {
   readonly root: string
-  readonly given: FrontEnd
+  readonly given: Setup
   readonly #t: ExecutionContext
 
-  constructor(t: ExecutionContext, given: FrontEnd) {
+  constructor(t: ExecutionContext, given: Setup) {
     this.#t = t
     this.given = given
     this.root = makeProject(t, { 'package.json': '{ "type": "module" }', ...given.files })
@@ -40,7 +48,7 @@ class Project {
   /** The command that a developer runs beside the application; resolves to what ends it. */
   async watch(): Promise<() => Promise<void>> {
     const isVite = this.given.development === 'vite'
-    const words = isVite ? [VITE, '--logLevel', 'error'] : ['build.js', '--watch']
+    const words = isVite ? [VITE, '--logLevel', 'error'] : ['build.js']
     const env = { ...process.env, NODE_ENV: 'development' }
     const child = spawn(process.execPath, words, { cwd: this.root, env, stdio: 'inherit' })
     const ended = once(child, 'exit')
@@ -57,17 +65,12 @@ class Project {
   }
 
   async build(cdn: string): Promise<void> {
-    const more = { CDN: cdn }
-    if (this.given.development === 'watch') {
-      await runInProject(this.root, ['build.js'], more)
-      return
-    }
-    await runInProject(this.root, [VITE, 'build', '--logLevel', 'error'], more)
+    await runInProject(this.root, [VITE, 'build', '--logLevel', 'error'], { CDN: cdn })
     if (this.given.isRendered)
       await buildWithVite(this.root, '--ssr', 'src/server.jsx', '--outDir', 'server')
   }
 
-  edit(edits = this.given.edits): void {
+  edit(edits: FrontEnd['edits']): void {
     for (const [file, before, after] of edits) {
       const path = join(this.root, file)
       writeFileSync(path, readFileSync(path, 'utf8').replaceAll(before, after))
@@ -125,15 +128,10 @@ async function listen(t: ExecutionContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${await open(t, server)}`
 }
 
-/** Waits until the page shows that, or reloads it until it does. */
-async function shows(page: Page, expected: string, reload?: string): Promise<void> {
+async function shows(page: Page, expected: string): Promise<void> {
   let last: unknown
   try {
     await until(async () => {
-      if (reload !== undefined) {
-        await page.follow(reload)
-        await until(async () => /^\S/.test(await page.evaluate(STATE)), 'it shows a word')
-      }
       last = await page.evaluate<unknown>(STATE).catch((error: unknown) => error)
       return last === expected
     }, expected)
@@ -145,26 +143,25 @@ async function shows(page: Page, expected: string, reload?: string): Promise<voi
 for (const [name, given] of Object.entries(FRONT_ENDS)) {
   test(`${name}: edited and built, without an error in the console`, async t => {
     const project = new Project(t, given)
-    const browser = launch(t)
-    await edit(t, project, browser)
-    await visit(t, project, browser)
+    await edit(t, project, given)
+    await visit(t, project, given)
   })
 }
 
 /** Edits the sources while a page is open. */
-async function edit(t: ExecutionContext, project: Project, browser: Chromium): Promise<void> {
-  const { development, edited, paths = ['/'], shows: texts } = project.given
-  const [before, after] = texts
+async function edit(t: ExecutionContext, project: Project, given: FrontEnd): Promise<void> {
+  const { development, edited, edits, paths = ['/'] } = given
+  const [before, after] = given.shows
   const end = development === 'vite in process' ? undefined : await project.watch()
   const { origin } = await project.serve('development')
-  const page = await browser.open(origin + paths[0])
+  const page = await launch(t).open(origin + paths[0])
   for (const path of paths) {
     await page.follow(`${origin}${path}?again`)
     await shows(page, before)
   }
   await page.evaluate('globalThis.isSamePage = true')
-  project.edit()
-  await shows(page, after, edited === 'after a reload' ? origin + paths[0] : undefined)
+  project.edit(edits)
+  await shows(page, after)
   t.is(await page.evaluate('globalThis.isSamePage === true'), edited === 'in place')
   await page.follow(`${origin}${paths[0]}?reloaded`)
   await shows(page, after)
@@ -173,17 +170,17 @@ async function edit(t: ExecutionContext, project: Project, browser: Chromium): P
 }
 
 /** What was edited, as it is built. */
-async function visit(t: ExecutionContext, project: Project, browser: Chromium): Promise<void> {
-  const { isRendered, paths = ['/'], shows: texts } = project.given
+async function visit(t: ExecutionContext, project: Project, given: FrontEnd): Promise<void> {
+  const { isRendered, paths = ['/'] } = given
   const cdn = createHttpServer()
   const host = await listen(t, cdn)
   await project.build(host)
   const built = await project.serve('production', isRendered ? { host } : {})
   cdn.on('request', built.listener)
-  const page = await browser.open(built.origin + paths[0])
+  const page = await launch(t).open(built.origin + paths[0])
   for (const path of paths) {
     await page.follow(built.origin + path)
-    await shows(page, texts[1])
+    await shows(page, given.shows[1])
   }
   const files = [...page.answers].filter(([url]) => /\.(?:js|css)$/.test(url))
   t.true(files.length > 1)
@@ -237,7 +234,7 @@ test('what ctx.preload fetches ahead, of the same origin or on a CDN, is used, a
     const { origin, listener, paths } = served
     cdn.on('request', listener)
     const page = await launch(t).open(origin)
-    await shows(page, project.given.shows[0])
+    await shows(page, PAGES.shows[0])
     await until(() => unused(page).length > 0, 'Chromium tells what was not used')
     t.is(unused(page).length, 1)
     t.true(unused(page)[0]?.includes('/unused.css'))

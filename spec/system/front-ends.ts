@@ -1,4 +1,4 @@
-// Four front ends, as their developers set them up: sources, configuration, and what a page then shows.
+// Front ends, as their developers set them up: sources, configuration, and what a page then shows.
 import { PassThrough } from 'node:stream'
 import ejs from 'ejs'
 import type { Context } from 'koa'
@@ -12,7 +12,8 @@ export type Render = (
   nonce?: string
 ) => { pipe(to: PassThrough): PassThrough }
 
-export interface FrontEnd {
+/** Sources, and how they are built and served. */
+export interface Setup {
   readonly files: Files
   /** In development: Vite beside Koa, Vite in its process, or a build that is watched. */
   readonly development: 'vite' | 'vite in process' | 'watch'
@@ -24,10 +25,13 @@ export interface FrontEnd {
   readonly paths?: readonly string[]
   /** `src/server.jsx` renders its page, whose files come from the option `host`. */
   readonly isRendered?: boolean
+}
+
+export interface FrontEnd extends Setup {
   /** What `STATE` becomes, before and after the edits. */
   readonly shows: readonly [before: string, after: string]
-  /** By HMR, by a reload that Vite asks for, or by one of the person. */
-  readonly edited: 'in place' | 'by Vite' | 'after a reload'
+  /** By HMR, or by a reload that Vite asks for. */
+  readonly edited: 'in place' | 'by Vite'
   readonly edits: readonly (readonly [file: string, before: string, after: string])[]
 }
 
@@ -95,17 +99,13 @@ export const ESBUILD = {
         chunkNames: '[name]-[hash]', bundle: true, splitting: true, format: 'esm', metafile: true,
         plugins: [manifest]
       })
-      if (process.argv.includes('--watch')) await build.watch()
-      else { await build.rebuild(); await build.dispose() }`
+      await build.watch()`
   },
   manifest: 'dist/metafile.json',
   development: 'watch',
   page: ({ assets }: Context) =>
-    `<!doctype html><title>page</title>${ICON}${assets.entry('src/main.js')}<div id="app"></div>`,
-  edited: 'after a reload',
-  shows: ['before lazy rgb(1, 2, 3)', 'after lazy rgb(3, 2, 1)'],
-  edits: [CSS_EDIT, ['src/word.js', 'before', 'after']]
-} as const satisfies FrontEnd
+    `<!doctype html><title>page</title>${ICON}${assets.entry('src/main.js')}<div id="app"></div>`
+} as const satisfies Setup
 
 export const PAGES = {
   files: {
@@ -192,6 +192,5 @@ const SINGLE_PAGE: FrontEnd = {
 export const FRONT_ENDS: Readonly<Record<string, FrontEnd>> = {
   'a single-page application with Vite in the process': SINGLE_PAGE,
   'pages of EJS with several entries, and Vite beside': PAGES,
-  'React that streams from a CDN under a policy with a nonce': STREAMED,
-  'a build of esbuild that is watched': ESBUILD
+  'React that streams from a CDN under a policy with a nonce': STREAMED
 }
