@@ -16,7 +16,7 @@ type Budgets = Readonly<Record<string, number>>
 // The rooms of each house in the order of their imports: a room imports those before it, types included.
 const RUNTIME: Budgets = {
   ground: 630,
-  http: 590,
+  http: 595,
   files: 1169,
   'http-cache': 1365,
   settings: 1410,

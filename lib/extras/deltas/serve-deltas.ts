@@ -78,7 +78,6 @@ interface Target extends Pick<SentFrom, 'place' | 'plain'> {
   readonly digest: string
 }
 
-/** Returns no variant for a delta that may not be sent. */
 async function readDelta(file: string, to: Target, maxBytes: number) {
   const read = await readInPlace(to.place, file, MAX_DELTA_BYTES)
   if (typeof read !== 'object') return undefined

@@ -115,12 +115,10 @@ interface DeltaTarget {
   readonly bytes: Uint8Array
   /** The size of its smallest other representation, in bytes. */
   readonly smallest: number
-  /** The deltas that are there, as absolute paths. */
   readonly beside: readonly string[]
   /** If true, intact deltas from other versions stay: an earlier run may have made them. */
   readonly keepsOthers: boolean
   readonly unsaved: NewNames
-  /** Counts those that pay. */
   readonly saved: { -readonly [Count in keyof DeltaSavings]: number }
 }
 

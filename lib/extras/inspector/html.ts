@@ -39,7 +39,6 @@ export const joined = (...values: readonly Value[]) => new Html(written(values))
 
 const PAGES = { Assets: './', Requests: 'requests' }
 
-/** @param json is the URL of the same facts as JSON */
 export function layout(title: string, json: string, main: Value): string {
   const pages = Object.entries(PAGES).map(([name, href]) =>
     link(href, name, { 'aria-current': name === title && 'page' })

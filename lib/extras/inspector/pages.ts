@@ -111,7 +111,6 @@ function logRequests({ prefix, root }: Settings): readonly LoggedRequest[] {
 
 export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 
-/** @param asked is a path, a URL, or a name as a view writes it */
 export async function reportOn(survey: Survey, asked: string) {
   const place = survey.places.get((await ownPath(survey.pipeline, asked)) ?? '')
   const seen = place && (await survey.look(place))

@@ -40,12 +40,10 @@ export interface MediaSource extends Attributes {
 export interface MediaAttributes {
   /** Lists the same medium in several formats, instead of a name; `type` is derived from the extension. */
   readonly sources?: readonly (string | MediaSource)[] | undefined
-  /** Names an image. */
   readonly poster?: AssetName<'image'> | null | undefined
   readonly [attribute: string]: AttributeValue | readonly (string | MediaSource)[]
 }
 
-/** A media helper takes either a name or `sources`. */
 export interface MediaHelper extends OfName<'path', MediaAttributes> {
   (attributes: MediaAttributes): string
 }

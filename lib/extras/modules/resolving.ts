@@ -51,7 +51,6 @@ export const buildOptions = (condition: Needed['condition'], constants: Constant
 /** Rolldown makes modules of these files, whose names depend on what is imported. */
 export const DATA = /\.(?:json|txt)$/
 
-/** All names of files of packages begin with this. */
 export const FOLDER = 'npm/'
 
 /** An input of the build stands for a specifier of the app: no import of a package begins like this. */

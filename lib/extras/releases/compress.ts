@@ -157,7 +157,6 @@ export async function compress(directory: string, options: CompressOptions = {})
 
 type Tally = ReturnType<typeof tallyOf>
 
-/** Counts what happens to the copies in a coding. */
 function tallyOf(coding: Coding) {
   return { coding, copies: 0, originalBytes: 0, bytes: 0, written: 0, removed: 0 }
 }

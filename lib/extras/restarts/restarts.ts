@@ -9,7 +9,6 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 import { IGNORED, nodemonConfig, pm2Config, pm2Line } from './ignore.ts'
 
 interface Started {
-  /** The directory in which the program was started. */
   readonly cwd: string
   readonly env: Readonly<NodeJS.ProcessEnv>
   /** The command lines of the processes above this one, and of the script that npm runs. */
@@ -40,7 +39,6 @@ const withoutGlob = (path: string) => path.replace(/[^/]*[*?[{].*$/, '')
 interface Program {
   readonly name: string
   readonly watched: readonly string[]
-  /** A text that names what is ignored. */
   readonly ignored?: string
   readonly advice: string
 }

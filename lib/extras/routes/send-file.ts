@@ -7,6 +7,7 @@ import { check, flag, optionError, text, type Expectation } from '../../runtime/
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Variants } from '../../runtime/serving/file.ts'
 import type { Variant } from '../../runtime/serving/variant.ts'
+import { CACHE_CONTROL } from '../../runtime/http/cache-control.ts'
 import { isRetrieval } from '../../runtime/http/preconditions.ts'
 import { respondWithFile } from '../../runtime/serving/respond.ts'
 import { wantedAt } from '../../runtime/serving/request.ts'
@@ -45,7 +46,7 @@ const OPTIONS = {
     // Names are data, such as the title of a report: what no file name may have is replaced.
     holds: value => typeof value === 'boolean' || typeof value === 'string'
   },
-  cacheControl: text,
+  cacheControl: CACHE_CONTROL,
   immutable: flag,
   lastModified: {
     expected: 'a valid Date or false',

@@ -2,11 +2,9 @@
 import { loadPeer } from '../../publishing/compilers/built-in.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { blanked } from './css.ts'
+import { BROWSER } from './options.ts'
 
 type Browserslist = (queries: readonly string[], options: { readonly path: string }) => string[]
-
-const NAME =
-  /^(?:es(?:\d{1,4}|next)|(?:chrome|deno|edge|firefox|hermes|ie|ios|node|opera|rhino|safari)\d+(?:\.\d+){0,2})$/i
 
 /** esbuild's names by those of browserslist, which knows others, such as Opera Mini. */
 const ENGINES = new Map([
@@ -20,7 +18,7 @@ const WEBVIEW = 37
 export async function browsersOf(target: string | readonly string[], root: string) {
   const given = [target].flat()
   const names = given.flatMap(each => each.trim().split(/\s*,\s*/))
-  if (names.every(each => NAME.test(each))) return names.map(each => each.toLowerCase())
+  if (names.every(each => BROWSER.test(each))) return names.map(each => each.toLowerCase())
   const all = `'${given.join("', '")}'`
   const unusable = (reason: string) =>
     new AssetError('compile-failed', `the option target cannot be ${all}: ${reason}`)

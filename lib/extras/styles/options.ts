@@ -18,6 +18,12 @@ export interface StyleOptions {
   target?: string | readonly string[] | undefined
 }
 
+export const BROWSER =
+  /^(?:es(?:\d{1,4}|next)|(?:chrome|deno|edge|firefox|hermes|ie|ios|node|opera|rhino|safari)\d+(?:\.\d+){0,2})$/i
+
+// Browserslist knows no name of this form.
+const isTarget = (text: string) => BROWSER.test(text) || !/^(?:[a-z]+\d[\d.]*)?$/i.test(text)
+
 export const STYLES = {
   minify: { ...flag, default: (): StyleOptions['minify'] => undefined },
   target: {
@@ -25,7 +31,8 @@ export const STYLES = {
       "browsers, such as 'baseline widely available' or ['chrome109', 'safari15.4'], as one text or a list",
     holds: value => {
       const all = [value].flat()
-      return all.length > 0 && all.every(each => isText(each) && each.trim() !== '')
+      const names = all.flatMap(each => (isText(each) ? each.trim().split(/\s*,\s*/) : ''))
+      return names.length > 0 && names.every(isTarget)
     },
     default: (): StyleOptions['target'] => undefined
   }

@@ -227,7 +227,6 @@ async function findFile(pipeline: Pipeline, wanted: Wanted, { sourced, verdict }
 
 const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
 
-/** @param path is encoded, as in the request */
 function goesOn(settings: Settings, path: string, storing = ''): string {
   const shell = fallbackAt(path, settings)
   const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`

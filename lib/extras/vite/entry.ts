@@ -43,7 +43,6 @@ interface WriteEntry {
 
 type EntryArguments = readonly (EntryNames | EntryNames[number] | EntryOptions | undefined)[]
 
-/** The files that the tags of an entry load, in document order. */
 export interface EntryFiles {
   readonly scripts: readonly EntryScriptFile[]
   readonly stylesheets: readonly EntryFile[]
@@ -51,7 +50,6 @@ export interface EntryFiles {
   readonly preloads: readonly EntryFile[]
 }
 
-/** A file, with the attributes of its tag. */
 export interface EntryFile {
   readonly href: string
   /** The hashes of its bytes; undefined where the option `integrity` is empty, and in development. */

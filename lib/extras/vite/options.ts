@@ -48,7 +48,7 @@ export interface BuildOptions {
    * finds the dev server while it runs. Else the server itself, made with `server: { middlewareMode: true }`:
    * it gets the requests below the mount that routes leave as 404. Or its origin, such as
    * `http://localhost:5173`, or `true` if the application has made its middleware a part of itself.
-   * `false` and the empty string mean none, as in `dev: isHot && 'http://localhost:5173'`. Default: none.
+   * `false` and the empty string mean none. Default: none.
    */
   dev?: string | boolean | ViteServer | undefined
 }

@@ -132,7 +132,6 @@ function inManifest(app: AppSettings, parts: Parts): Addresses {
 
 const NONE = new Names({ assets: [] })
 
-/** Own assets come first; any other name is looked for in the mounts. */
 function withMountAssets(own: Addresses, mounted: MountAssets): Addresses {
   return {
     ...own,

@@ -113,7 +113,6 @@ async function nextAfter(work: Promise<unknown>, ctx: Context, next: Next, setti
 export type Development = ReturnType<typeof makeDevelopment>
 
 export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
-  /** The start of the paths of these pages: `/assets/-/` */
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
   const pages = once(async (): Promise<Pages> => {
     const made: Pages[] = []

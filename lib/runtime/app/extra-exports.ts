@@ -31,5 +31,4 @@ export type { Preload } from '../../extras/routes/extra.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from '../../extras/routes/preload-links.ts'
 export type { SendFile, SendFileOptions } from '../../extras/routes/send-file.ts'
 
-/** The members that extras add to Koa's `ctx`. */
 export interface ContextExtras extends RouteMethods {}

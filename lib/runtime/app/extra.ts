@@ -98,7 +98,6 @@ export interface CommandLine {
 
 export type Rows = readonly (readonly [heading: string, text: string])[]
 
-/** A file that is missing or wrong. */
 export interface Problem {
   /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
   readonly path: string
@@ -200,7 +199,6 @@ export interface SourceList {
 export interface SourceFile {
   /** The name under which it is published: `admin/menu.css` */
   readonly name: string
-  /** The absolute path. */
   readonly file: string
   /** The absolute path of the directory that links may not leave. */
   readonly directory: string

@@ -75,7 +75,6 @@ export const CODINGS: readonly Coding[] = [
   }
 ]
 
-/** The extensions of copies, as texts list them. */
 export const EXTENSIONS = CODINGS.map(({ extension }) => extension).join(', ')
 
 /** `/data.json.gz` -> `/data.json`; any other path stays. */

@@ -2,10 +2,8 @@
 import { createHash, hash } from 'node:crypto'
 import { streamOf, withOriginal, type Content } from './open-file.ts'
 
-/** 128 bits. */
 export const DIGEST_LENGTH = 32
 
-/** Matches a digest, as the source of a regular expression. */
 export const DIGEST_PATTERN = `[0-9a-f]{${DIGEST_LENGTH}}`
 
 export function digestOf(bytes: Uint8Array | string): string {

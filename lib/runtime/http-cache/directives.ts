@@ -3,6 +3,9 @@ import { types } from 'node:util'
 import {
   type DirectiveValue,
   FLAG_DIRECTIVES,
+  CACHE_CONTROL,
+  NAMES,
+  SECONDS,
   SECONDS_DIRECTIVES,
   formatCacheControl,
   targetedField,
@@ -80,9 +83,7 @@ export interface CachingFields {
 }
 
 const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
-const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
-const NAMES = [...FLAGS, ...SECONDS]
 const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(name =>
   name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
 )
@@ -129,8 +130,7 @@ export function expiryFields(
 export function parseDirectives(text: string): readonly CacheDirective[] {
   return text.split(COMMA).map(member => {
     const [, name, quoted, value = quoted] = MEMBER.exec(member.trim()) ?? []
-    if (name === undefined)
-      throw optionError('cacheControl', "directives, such as 'public, max-age=60'", text)
+    if (name === undefined) throw optionError('cacheControl', CACHE_CONTROL.expected, text)
     const known = FLAGS.has(canonical(name)) ? name : name.toLowerCase()
     if (value === undefined) return known as CacheDirective
     if (!NAMES.includes(canonical(known))) throw unknownDirective(name, NAMES)
@@ -175,7 +175,6 @@ export function readSeconds(name: string, given: unknown): number {
   throw optionError(name, `whole seconds${rest}`, given)
 }
 
-/** @param known the names that a message may suggest */
 function readFlag({ values }: Directives, given: string, value: unknown, known = KEYS): void {
   const name = canonical(given)
   if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${given}: 60 }`)

@@ -1,6 +1,6 @@
 // The options of koaHttpCache are checked, and become frozen settings.
 import type { Context } from 'koa'
-import { personalCacheControl } from '../http/cache-control.ts'
+import { CACHE_CONTROL, personalCacheControl } from '../http/cache-control.ts'
 import { TOKEN } from '../http/fields.ts'
 import {
   check,
@@ -93,7 +93,7 @@ const GROUPS = {
 
 const OPTIONS = {
   // Directives and lifetimes are checked when they are formatted.
-  cacheControl: { expected: 'directives', holds: () => true },
+  cacheControl: { ...CACHE_CONTROL, holds: value => /string|object/.test(typeof (value ?? 0)) },
   expires: { expected: 'a lifetime', holds: () => true },
   credentials: {
     expected: "a list of request headers, such as ['X-API-Key'], or false",

@@ -1,7 +1,7 @@
 // Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted forms (RFC 9213).
 import type { ServerResponse } from 'node:http'
 import { isFieldValue, TOKEN } from './fields.ts'
-import { optionError } from '../check-options.ts'
+import { nearest, optionError, type ExpectationOf } from '../check-options.ts'
 
 export const FLAG_DIRECTIVES = [
   'public',
@@ -21,6 +21,9 @@ export const SECONDS_DIRECTIVES = [
   'stale-while-revalidate',
   'stale-if-error'
 ] as const
+
+export const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
+export const NAMES = [...FLAG_DIRECTIVES, ...SECONDS]
 
 /** `no-cache` and `private` may be limited to the fields that they name; an extension may have a string. */
 export type DirectiveValue = true | number | string | readonly string[]
@@ -73,10 +76,19 @@ const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 const ABOUT_REUSE =
   /^(?:no-cache|max-age|immutable|must-revalidate|must-understand|stale-while-revalidate|stale-if-error)(?:=|$)/i
 
-/** Accepts directives, known or not. Caches would read none in `max-age: 60`. */
-export function isDirectives(value: unknown): value is string {
-  const directives = isFieldValue(value) ? directivesIn(value) : []
-  return directives.length > 0 && directives.every(text => DIRECTIVE.test(text))
+/** Accepts directives, known or not. Caches would read none in `max-age: 60`, `max-age=ten` and `maxage=60`. */
+export const CACHE_CONTROL: ExpectationOf<string> = {
+  expected: "directives, such as 'public, max-age=3600'",
+  holds: (value): value is string => {
+    const all = isFieldValue(value) ? directivesIn(value) : []
+    return all.length > 0 && all.every(isDirective)
+  }
+}
+
+function isDirective(text: string): boolean {
+  const name = text.split('=', 1).join().toLowerCase()
+  const isMeant = [name, undefined].includes(nearest(name, NAMES, 1))
+  return isMeant && DIRECTIVE.test(text) && (!SECONDS.has(name) || /=\d+$/.test(text))
 }
 
 /** The value for a response to one visitor: `private`, without directives for shared caches. */

@@ -96,7 +96,6 @@ export interface Sender {
 
 interface SentFrom extends Pick<Directory, 'place'> {
   readonly opened: OpenFile
-  /** The decoded URL path. */
   readonly path: string
   /** The URL path, with the base, around its hash. */
   readonly around: WithoutHash

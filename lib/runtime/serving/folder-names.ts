@@ -56,7 +56,6 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** The composed names in a folder. */
 export type FolderNames = ReadonlySet<string>
 
 /** They are undefined for a folder with more of them, and for one that only lets its files be opened. */

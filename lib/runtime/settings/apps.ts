@@ -202,9 +202,10 @@ function scriptName(name: string): string {
 /** Normalizes the path of an app or the prefix: `/admin/` -> `/admin`, `/` -> the empty string. */
 export function settlePath(path: string, option: string, expected: string, place = ''): string {
   const trimmed = path.replace(/\/$/, '')
+  const isEncoded = /%[\da-f]{2}/i.test(path)
   const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
-  if (path.startsWith('/') && isCanonical) return trimmed
-  throw optionError(option, expected, path, place)
+  if (path.startsWith('/') && isCanonical && !isEncoded) return trimmed
+  throw optionError(option, isEncoded ? `${expected}, not percent-encoded` : expected, path, place)
 }
 
 // The apps on disk, else those of the manifest; else there is one app, `web`, whose directory may come later.

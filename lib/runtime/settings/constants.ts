@@ -10,9 +10,16 @@ const VARIABLE = /^(?:import\.meta|process)\.env\./
 const WORD = /^"\w+"$/
 
 function isDefinition([expression, value]: readonly [string, unknown]): boolean {
-  const json = JSON.stringify(value) as string | undefined
-  if (json === undefined || !EXPRESSION.test(expression)) return false
+  if (!isJson(value) || !EXPRESSION.test(expression)) return false
+  const json = JSON.stringify(value)
   return !CODE.test(json) || (VARIABLE.test(expression) && WORD.test(json))
+}
+
+/** JSON has no NaN and no bigint, and nothing that is in itself. */
+function isJson(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null)
+    return value === null || /string|boolean/.test(typeof value) || Number.isFinite(value)
+  return depth < 99 && entriesGiven({ ...value }).every(([, each]) => isJson(each, depth + 1))
 }
 
 export const DEFINE: Expectation = {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isDirectory, statIfThere } from '../files/at-start.ts'
 import type { Boundary } from '../files/containment.ts'
 import { absolutePath, withDot } from '../files/paths.ts'
+import { CACHE_CONTROL } from '../http/cache-control.ts'
 import { isFieldValue, TOKEN } from '../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../check-options.ts'
 import { hasSources, settlePath, type Apps } from './apps.ts'
@@ -140,10 +141,7 @@ function matcher(given: RegExp | ByPath<boolean> | undefined, name: string, plac
 
 const hasFreeUrl = (path: string) => !hasFixedUrl(path)
 
-const CACHE_CONTROL = {
-  expected: "a value such as 'public, max-age=3600'",
-  holds: (value: unknown): value is string => value !== '' && isFieldValue(value)
-}
+const FIELDS = 'an object of fields, their names of letters, digits and hyphens'
 
 // These fields are computed from the file, the request or the connection.
 const COMPUTED =
@@ -161,9 +159,9 @@ export function headersByPath(given: ByPath<HeaderValues> | undefined, place = '
           `${place}headers sets ${name}, which is computed for each response: remove it`
         )
       }
-      if (!TOKEN.test(name)) throw optionError('headers', 'an object of fields', values, place)
+      if (!TOKEN.test(name)) throw optionError('headers', FIELDS, name, place)
       if (!isFieldValue(value))
-        throw optionError(name, 'text without line breaks', value, `${place}headers.`)
+        throw optionError(name, 'Latin-1 text without line breaks', value, `${place}headers.`)
     }
     return Object.freeze({ ...(values as HeaderValues) })
   })

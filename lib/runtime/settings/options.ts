@@ -128,9 +128,8 @@ export type FallbackPage = (ctx: Context) => string | undefined | Promise<string
 /** A directory that something else filled, served under a URL path. */
 export interface MountOptions extends MountExtras {
   /**
-   * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest.
-   * If it is a link, the link may be switched while the server runs, to another directory inside `root` that
-   * could be a mount as well; nothing is served from any other, unless `symlinks` is `follow`.
+   * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest. If it is a link,
+   * that may be switched while the server runs, to another directory inside `root`.
    *
    * An AssetError at start if there is a `manifest` and it does not exist (unless `dev` is in force), if it is
    * or contains `root`, is all of `node_modules`, contains a `package.json` (unless it belongs to a package in
@@ -146,8 +145,8 @@ export interface MountOptions extends MountExtras {
   immutable?: RegExp | ByPath<boolean> | undefined
   /**
    * The value of Cache-Control for files that are not immutable. The page of `fallback` is always `no-cache`, unless
-   * this contains `no-store`. Default: that of a plain file in `public`. A function that returns anything but such a
-   * value or undefined is a TypeError, and the response a 500.
+   * this contains `no-store`. Default: that of a plain file in `public`. What else a function returns is a TypeError,
+   * and the response a 500.
    */
   cacheControl?: ByPath<string> | undefined
   /**
@@ -166,12 +165,9 @@ export interface MountOptions extends MountExtras {
    */
   extensions?: readonly string[] | undefined
   /**
-   * The page of a single-page application: a file, relative to `dir`, or a function that returns its HTML.
-   * It is the response to a navigation that would otherwise end in a 404: GET or HEAD that a browser sends to
-   * open a page; from a client without `Sec-Fetch-Dest` with an `Accept` that names `text/html`, or accepts any
-   * type, as curl does, for a path whose last segment has no dot, or has an `@`. A path with the extension of a script,
-   * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that
-   * `except` names: a RegExp, or a function of the decoded URL path. Default: none.
+   * The page of a single-page application: a file, relative to `dir`, or a function that returns its HTML. It is the
+   * response to a navigation that would otherwise end in a 404, unless the path has the extension of another file than
+   * a page, or `except` names it: a RegExp, or a function of the decoded URL path. Default: none.
    * @example
    * { file: 'index.html', except: /^\/api\// }
    * @example
@@ -210,7 +206,7 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   /** The name of the environment. Default: `NODE_ENV`, else `development`; in precompile `production`. */
   env?: string | undefined
   /**
-   * Serve `public` over HTTP. `false`: only provide the view helpers, for use behind a front web server. Default:
+   * Serve `public` over HTTP. `false`: only provide the view helpers. Default:
    * true if the environment variable `SERVE_STATIC_ASSETS` is `true`, else false.
    */
   serve?: boolean | undefined
@@ -232,8 +228,8 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   base?: string | undefined
   /**
    * The apps, by name. `false`: the project has no assets of its own, whatever its folders are called. Default:
-   * every `apps/<name>` that has an `assets` folder. Without any, those of the manifest (with `fingerprint` and
-   * without `compile`); else the app `web`, whose directory is `root` if that has an `assets` folder.
+   * every `apps/<name>` that has an `assets` folder. Without any, those of the manifest in production; else the app
+   * `web`, whose directory is `root` if that has an `assets` folder.
    */
   apps?: false | Readonly<Record<string, AppOptions | undefined>> | undefined
   /**
@@ -248,8 +244,8 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
    * Additional response fields for `public` and the mounts: an object, or a function of the file's decoded URL path.
    * They replace the defaults, `Content-Type` included, and fields set by earlier middleware, except for
    * `Cache-Control` and its targeted forms, on which a guard may rely, and `Set-Cookie`. Default: none.
-   * Content-Length and other fields that are computed from the file, and values that a header cannot contain, are a
-   * TypeError: at start, or when a function returns them, with a 500.
+   * Content-Length and other fields that are computed, and invalid ones, are a TypeError: at start, or when a function
+   * returns them, with a 500.
    * @example path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
    */
   headers?: ByPath<HeaderValues> | undefined

@@ -20,7 +20,7 @@ import {
   type Expectation,
   type SettingsOf
 } from '../check-options.ts'
-import { isDirectives } from '../http/cache-control.ts'
+import { CACHE_CONTROL } from '../http/cache-control.ts'
 import { BASE, isCanonicalBelow } from '../urls/spelling.ts'
 import { DEFINE } from './constants.ts'
 import { LAYERED_EXTRAS, MOUNT_EXTRAS, PROJECT_EXTRAS } from './extra-options.ts'
@@ -128,8 +128,8 @@ export const MOUNT = {
     holds: byPath(value => typeof value === 'boolean' || types.isRegExp(value))
   },
   cacheControl: {
-    expected: "directives, such as 'public, max-age=3600', or a function of the path",
-    holds: byPath(isDirectives)
+    expected: `${CACHE_CONTROL.expected}, or a function of the path`,
+    holds: byPath(CACHE_CONTROL.holds)
   },
   headers,
   index: {
@@ -165,13 +165,14 @@ export const PROJECT = {
   env: text,
   serve: flag,
   public: withDefault(
-    { expected: 'a string or false', holds: value => value === false || isText(value) },
+    { expected: 'a directory or false', holds: value => value === false || isText(value) },
     'public'
   ),
   prefix: text,
   host: {
     expected: "a scheme and host such as 'https://cdn.example'",
-    holds: value => isText(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(value)
+    holds: value =>
+      isText(value) && /^[a-z:]*\/\/[^/?#\s"'<>\\]+\/?$/.test(value) && isAbsoluteUrl(value)
   },
   base: BASE,
   apps: {
@@ -215,7 +216,7 @@ function isImport([specifier, name]: readonly [string, unknown]): boolean {
 }
 
 export function isAbsoluteUrl(name: string): boolean {
-  return /^(?:https?:)?\/\//i.test(name)
+  return /^(?:https?:)?\/\//i.test(name) && URL.canParse(name, 'http://a')
 }
 
 function isSource(value: unknown): boolean {

@@ -27,11 +27,7 @@ export function importMapHelpers(view: AppView) {
     /**
      * Writes the import map: the names in imports of modules and page scripts that only a map resolves, and the
      * integrity of modules that no tag of `javascript` has. It is empty if nothing is left to map. Place it before the
-     * first module.
-     *
-     * With fingerprints it contains entries of the options `imports` and `packages` that are still needed, modules that
-     * import each other, and those that `import()` with an expression may load. Without fingerprints it contains all of
-     * the two options.
+     * first module. Without fingerprints it contains all of the options `imports` and `packages`.
      * @example
      * importMap({ nonce: 'r4nd0m' })
      * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>

@@ -253,7 +253,7 @@ test('texts of browserslist mean the oldest version of each browser', async t =>
     await t.throwsAsync(of(target), { message: /the option target cannot be '.*nonsense 1': / })
   await t.throwsAsync(of('op_mini all'), { message: /it means no browser that esbuild knows/ })
   const message = /target must be browsers, such as/
-  for (const target of [42, '', [], ['chrome1', 2]])
+  for (const target of [42, '', [], ['chrome1', 2], 'chrom100', 'es2020, ie_6, chrome1.2.3.4'])
     await t.throwsAsync(makeSite(t, {}, { target } as never), { message })
 })
 

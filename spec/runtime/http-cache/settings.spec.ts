@@ -216,13 +216,18 @@ const WRONG: readonly [unknown, RegExp][] = [
   [{ cacheControl: ['public', 'private'] }, /contradict each other/],
   [{ cacheControl: 'public, private' }, /contradict each other/],
   [{ cacheControl: 'public, max-aeg=60' }, /unknown directive 'max-aeg': did you mean 'max-age'/],
-  [{ cacheControl: 'public max-age=6' }, /cacheControl must be .*'public, max-age=60'.*, got 'pub/],
+  [
+    { cacheControl: 'public max-age=6' },
+    /cacheControl must be .*'public, max-age=3600'.*, got 'pub/
+  ],
   [{ cacheControl: 'public, max-age' }, /max-age needs seconds/],
   [{ cacheControl: 'max-age=soon' }, /max-age must be whole seconds.*got 'soon'/],
   [{ cacheControl: 'max-age=-1' }, /max-age must be whole seconds/],
   [{ cacheControl: 'public=1' }, /public must be true or false/],
   [{ cacheControl: 'private="X' }, /cacheControl must be directives/],
   [{ cacheControl: '' }, /cacheControl must be/],
+  [{ cacheControl: null }, /cacheControl must be directives, .*, got null/],
+  [{ cacheControl: 5 }, /cacheControl must be directives, .*, got 5/],
   [{ cacheControl: 'public\r\nX: y' }, /cacheControl must be/],
   [{ cacheControl: ['public, max-age=60'] }, /unknown directive 'public, max-age=60'/],
   [{ cacheControl: 'no-store', expires: 60 }, /contradict each other/]

@@ -361,9 +361,9 @@ test('a wrong result of a function is a 500 that is reported, and the other file
   for (const [mount, message] of [
     [
       { headers: () => ({ 'X-A': 'a\r\nX-B: c' }) },
-      /^X-A must be text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
+      /^X-A must be Latin-1 text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
     ],
-    [{ cacheControl: () => 60 as never }, /^cacheControl must be a value such as/],
+    [{ cacheControl: () => 60 as never }, /^cacheControl must be directives, such as/],
     [{ immutable: () => 'yes' as never }, /^immutable must be true or false, got 'yes'/],
     [{ headers: () => ({ ETag: '"mine"' }) }, /^mounts\.\/m\.headers sets ETag, which is/],
     [{ headers: raise }, /^mine$/]

@@ -202,12 +202,12 @@ const COMPUTED = 'which is computed for each response: remove it'
 /** By path; a mount has the directory `.` unless that is the option. */
 const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['root', 42, '', 'a\0b'],
-  ['env', true],
+  ['env', true, ''],
   ['serve', 'true'],
   ['public', ['public']],
   ['prefix', null],
   ['base', 'shop', '/shop/', '/', '/a/../b', '/..', '//shop', "/a'b", '/a b', '/ü', 7],
-  ['host', 'cdn.example', 'https://cdn.example/x'],
+  ['host', 'cdn.example', 'https://cdn.example/x', 'https://cdn.example:99999', '//%zz'],
   ['apps', ['web'], {}, { web: undefined }],
   ['apps.web', 'apps/web'],
   ['apps.web.dir', 1],
@@ -226,7 +226,7 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['compilers', {}, ['x'], ...[[], '.css.x'].map(extensions => [{ ...compiler, extensions }])],
   ['imports', { './a': 'a.js' }, { '/a': 'a.js' }, { 'node:fs': 'a.js' }, ['a.js']],
   ['imports', { 'lib/': 'a.js' }, { '': 'a.js' }, { a: '../a.js' }, { a: '/a.js' }, { a: 1 }],
-  ['imports', { a: 'data:text/javascript,' }],
+  ['imports', { a: 'data:text/javascript,' }, { a: 'https://' }, { a: '//a:b' }],
   ['missing', 'log'],
   ['configure', []],
   ['configure.production', true],
@@ -239,6 +239,8 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['mounts./a.fallback.file', ABSENT, '../index.html'],
   ['mounts./a.immutable', 'assets'],
   ['mounts./a.cacheControl', { maxAge: 1 }, 'max-age: 60', 'public; max-age=60', ' , ', 'a\nb'],
+  ['mounts./a.cacheControl', 'max-age=ten', 'public, max-age', 's-maxage="60"', 'stale-if-error='],
+  ['mounts./a.cacheControl', 'maxage=60', 'max_age=60', 'nocache', 'pubic', 's-max-age=60'],
   ['mounts./a.headers', []],
   ['headers', 'no', new Map([['X-A', 'b']])]
 ]
@@ -269,13 +271,14 @@ test('a wrong value is an error at start, with what the option must be, what it 
     for (const given of all) requireError(t, path, expectedOf(path), given)
   for (const [path, expected, ...all] of [
     ['prefix', "a path such as '/assets'", 'assets', '/', '/a//b', '/../a'],
+    ['prefix', "a path such as '/assets', not percent-encoded", '/a%20b'],
+    ['root', 'non-empty text without NUL', ''],
     ['apps.web.path', "a path such as '/admin'", 'admin'],
     ['symlinks', "'inside', 'follow' or 'deny'", 1],
     ['memory.maxBytes', 'a whole number of bytes', 0.5],
     ['index.max', 'a whole number of entries, 1 or more', -1],
     ['revalidate', 'a number of seconds, 0 or more', '1'],
-    ['headers', 'an object of fields', { 'X A': 'b' }],
-    ['headers.X-A', 'text without line breaks', 1, 'a\r\nX-B: c', '€']
+    ['headers.X-A', 'Latin-1 text without line breaks', 1, 'a\r\nX-B: c', '€']
   ] as const) {
     for (const given of all) requireError(t, path, expected, given)
   }
@@ -283,6 +286,11 @@ test('a wrong value is an error at start, with what the option must be, what it 
   for (const options of [null, [], 'public']) {
     const message = `options must be an object, got ${inspect(options)}`
     t.throws(start(options), { instanceOf: TypeError, message })
+  }
+  for (const name of ['X A', '', 'X-Ä']) {
+    const expected = 'an object of fields, their names of letters, digits and hyphens'
+    const message = `headers must be ${expected}, got ${inspect(name)}`
+    t.throws(start({ headers: { [name]: '1' } }), { instanceOf: TypeError, message })
   }
   for (const name of ['ETag', 'content-length']) {
     const message = `headers sets ${name}, ${COMPUTED}`
@@ -492,11 +500,21 @@ test('what a function returns is checked when it is called', t => {
   for (const [options, message] of [
     [{ immutable: async () => false }, /^immutable must be true or false, got Promise/],
     [{ immutable: () => 1 }, 'immutable must be true or false, got 1 (mounts./x.immutable)'],
-    [{ cacheControl: () => 3600 }, /^cacheControl must be a value such as .*, got 3600/],
-    [{ cacheControl: () => 'a\nb' }, /^cacheControl must be a value such as .*, got 'a\\nb'/],
-    [{ cacheControl: () => '' }, /^cacheControl must be a value such as .*, got ''/],
-    [{ cacheControl: async () => 'no-cache' }, /^cacheControl must be a value such as .*Promise/],
-    [{ headers: () => ({ 'X-A': ['b'] }) }, /^X-A must be text .* \(mounts\.\/x\.headers\.X-A\)$/],
+    [{ cacheControl: () => 3600 }, /^cacheControl must be directives, such as .*, got 3600/],
+    [{ cacheControl: () => 'a\nb' }, /^cacheControl must be directives, such as .*, got 'a\\nb'/],
+    [
+      { cacheControl: () => 'max-age=ten' },
+      /^cacheControl must be directives, .*, got 'max-age=ten'/
+    ],
+    [{ cacheControl: () => '' }, /^cacheControl must be directives, such as .*, got ''/],
+    [
+      { cacheControl: async () => 'no-cache' },
+      /^cacheControl must be directives, such as .*Promise/
+    ],
+    [
+      { headers: () => ({ 'X-A': ['b'] }) },
+      /^X-A must be Latin-1 text .* \(mounts\.\/x\.headers\.X-A\)$/
+    ],
     [{ headers: async () => ({ 'X-A': 'b' }) }, /^headers must be an object .*Promise/],
     [{ headers: () => null }, /^headers must be an object .*, got null \(mounts\.\/x\.headers\)$/],
     [{ headers: () => ({ Date: 'now' }) }, `mounts./x.headers sets Date, ${COMPUTED}`]
@@ -600,9 +618,12 @@ test('define takes JSON values by expression, and no texts that are code to othe
   const settled = (define: unknown) => settle({ root, define } as KoaAssetsOptions, {})
   const good = ['', '1.0', 'a "b" c', '[x]', 5, false, null, { a: [1] }, []]
   for (const value of good) t.notThrows(() => settled({ __A__: value }), inspect(value))
-  const bad = [JSON.stringify('1.0'), 'false', '{"a":1}', '["a"]', () => 1, Symbol('a')]
+  const circle: unknown[] = []
+  circle.push(circle)
+  const bad: unknown[] = [JSON.stringify('1.0'), 'false', '{"a":1}', '["a"]', () => 1, Symbol('a')]
+  bad.push(NaN, 10n, [Infinity], { a: [1n] }, circle)
   for (const value of bad)
-    t.throws(() => settled({ __A__: value }), { message: /stands for itself/ }, String(value))
+    t.throws(() => settled({ __A__: value }), { message: /stands for itself/ }, inspect(value))
   // A variable of the environment is a text, and may say so.
   for (const name of ['import.meta.env.VITE_FLAG', 'process.env.FLAG'])
     for (const value of ['true', 'false', 'null']) t.notThrows(() => settled({ [name]: value }))

@@ -25,7 +25,6 @@ import { specifiersOf } from './read.ts'
 
 /** A build on disk. Of its files, the modules that it made come first. */
 export interface KeptBuild extends Omit<Built, 'texts'> {
-  /** The absolute path, without links. */
   readonly directory: string
   inputs: readonly Observation[]
 }
@@ -95,7 +94,6 @@ export async function directoryFor(root: string, app: string, condition: string)
   return join(root, 'node_modules', name)
 }
 
-/** Returns undefined where there is none. */
 export async function restoreBuild({ directory, key }: Omit<Job, 'wanted'>) {
   const written = await undefinedIfMissing(readFile(join(directory, FILE)))
   const body = written?.subarray(digestOf('').length)

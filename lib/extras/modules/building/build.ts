@@ -22,7 +22,6 @@ import { urls } from './urls.ts'
 /** Files are known by their names, such as `npm/preact/hooks.js`. */
 export interface Built {
   readonly texts: ReadonlyMap<string, string>
-  /** Other files that they refer to. */
   readonly files: readonly SourceFile[]
   readonly imports: KnownImports
   /** The packages that are made of subpaths alone. */

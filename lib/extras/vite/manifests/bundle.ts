@@ -45,7 +45,6 @@ interface Loaded {
   /** The keys of chunks by the names in calls of pages. */
   readonly entries: ReadonlyMap<string, string>
   readonly lazy: ReadonlyMap<string, string>
-  /** The stylesheets of every page. */
   readonly common: readonly string[]
   readonly hash: RegExp
 }
