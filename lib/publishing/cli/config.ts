@@ -1,12 +1,12 @@
 // Loads the project's options from a configuration file that the application can import as well.
 import { existsSync } from 'node:fs'
-import { access, constants, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { parseEnv } from 'node:util'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
 import { reasonOf } from '../../runtime/errors.ts'
-import { errorCode, undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { bytesOf, errorCode } from '../../runtime/files/disk.ts'
 import { isRecord, isText, optionError } from '../../runtime/check-options.ts'
 import { UsageError } from './command.ts'
 import type { Call, Project } from '../../runtime/app/extra.ts'
@@ -28,10 +28,11 @@ export async function loadOptions(
   const named = env ?? (process.env.NODE_ENV || environment)
   process.env.NODE_ENV = named
   const envFile = join(directory, `.env.${named}`)
-  // Node calls a file missing that it may not read.
-  if (await undefinedIfMissing(access(envFile, constants.R_OK).then(() => true))) {
+  // process.loadEnvFile calls a file missing that it may not read, and names no reason for a directory.
+  const variables = await bytesOf(envFile)
+  if (variables) {
     output.note(`reading ${pathFrom('.', envFile)}`)
-    process.loadEnvFile(envFile)
+    Object.assign(process.env, { ...parseEnv(String(variables)), ...process.env })
   }
   const file = findConfig(directory, values.config)
   const options = file === undefined ? {} : await load(file)
@@ -52,10 +53,9 @@ function findConfig(directory: string, given?: string): string | undefined {
 
 async function load(file: string): Promise<KoaAssetsOptions> {
   try {
+    const text = String(await bytesOf(file))
     const isJson = extname(file) === '.json'
-    const exported: unknown = isJson
-      ? JSON.parse(await readFile(file, 'utf8'))
-      : await importDefault(file)
+    const exported: unknown = isJson ? JSON.parse(text) : await importDefault(file)
     const options: unknown = await (typeof exported === 'function' ? exported() : exported)
     if (isRecord(options)) return options
     const expected = 'the options of koaAssets(), or a function that returns them'

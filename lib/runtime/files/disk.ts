@@ -41,15 +41,17 @@ export function ignoreSystemError(error: unknown): undefined {
   if (errorCode(error) === undefined) throw error
 }
 
-const REMEDY = ': correct its permissions, or those of its folder'
+const DENIED = ': correct its permissions, or those of its folder'
+const TAKEN = ': rename or remove this directory, as a file belongs there'
+const REMEDIES: Partial<Record<string, string>> = { EACCES: DENIED, EPERM: DENIED, EISDIR: TAKEN }
 
 /** Adds what Node leaves out: the path, where a call on an open file fails (`EIO: i/o error, read`), and what to do. */
 export function named<T>(error: T, path?: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
   if (syscall === undefined) return error
-  const isRefused = /^(EACCES|EPERM)$/.test(errorCode(error) ?? '') && !message.endsWith(REMEDY)
+  const remedy = REMEDIES[errorCode(error) ?? ''] ?? ''
   const place = known === undefined && path !== undefined ? ` '${path}'` : ''
-  const whole = message + place + (isRefused ? REMEDY : '')
+  const whole = message.endsWith(remedy) ? message + place : message + place + remedy
   const traced = stack?.replace(message, () => whole)
   return Object.assign(error as object, { path: known ?? path, message: whole, stack: traced }) as T
 }

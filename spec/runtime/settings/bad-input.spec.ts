@@ -1,6 +1,6 @@
 // What this process may not read or write, and what is not of the kind that it should be.
 import { fork } from 'node:child_process'
-import { chmodSync, chownSync, linkSync, readdirSync, utimesSync } from 'node:fs'
+import { chmodSync, chownSync, linkSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -198,7 +198,7 @@ test('a command names what it may not read, with what to do, also where Node cal
   for (const [command, path, call] of [
     ['verify', 'public/assets.json', 'open'],
     ['precompile', 'apps/web/assets/a.css', 'open'],
-    ['precompile', '.env.production', 'access']
+    ['precompile', '.env.production', 'open']
   ] as const) {
     chmodSync(join(root, path), 0o000)
     const child = forkAsUser('lib/cli', [command, '--root', root, '--env', 'production'], true)
@@ -225,4 +225,27 @@ test('a directory where the target belongs is a 500 that names it, and one named
   for (const path of ['/assets/b.css', '/assets/d.css', '/assets/d.css.scss'])
     t.is((await site.ask(path)).status, 404)
   t.is((await site.ask('/assets/b.css/c.css')).text, 'c{}')
+})
+
+test('a directory where a file belongs is an error that names it and says what to do', async t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': 'a{}' })
+  hand(root, ['.'])
+  const remedy = 'rename or remove this directory, as a file belongs there'
+  const reasonFor = (path: string) =>
+    `EISDIR: illegal operation on a directory, read '${join(root, path)}': ${remedy}`
+  for (const [path, before] of [
+    ['public/assets.json', ''],
+    ['.env.production', ''],
+    ['assets.config.js', 'cannot load assets.config.js: '],
+    ['assets.config.json', 'cannot load assets.config.json: ']
+  ] as const) {
+    mkdirSync(join(root, path), { recursive: true })
+    const child = forkAsUser('lib/cli', ['verify', '--root', root, '--env', 'production'], true)
+    const [told, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+    const expected = `koa-fresh-assets: ${before}${reasonFor(path)}`
+    t.deepEqual([told.split('\n').at(-2), status], [expected, 1], path)
+    if (path === 'public/assets.json')
+      t.throws(() => koaAssets({ root, env: 'production' }), { message: reasonFor(path) })
+    rmSync(join(root, path), { recursive: true })
+  }
 })
