@@ -148,7 +148,9 @@ function isForOneVisitor({ req, res }: Context, { shared }: Variant): boolean {
 function partial({ ok, size }: Variant, { start, end }: ByteRange): PreparedResponse {
   const range = ['Content-Range', `bytes ${start}-${end}/${size}`] as const
   const length = ['Content-Length', String(end - start + 1)] as const
-  return prepareResponse(206, [...ok.fields.slice(0, -1), range, length], ok.said)
+  // Content-Digest would be that of the range, Repr-Digest is that of the file (RFC 9530 sections 2 and 3).
+  const lasting = ok.fields.slice(0, -1).filter(([name]) => !/^content-digest$/i.test(name))
+  return prepareResponse(206, [...lasting, range, length], ok.said)
 }
 
 function write(ctx: Context, exit: Exit, answer: Answer, body?: Buffer): true {
