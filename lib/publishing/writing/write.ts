@@ -3,7 +3,7 @@
 // files that are empty or cut short.
 import type { NewNames } from '../../runtime/app/extra.ts'
 import { close, open, write } from 'node:fs'
-import { chmod, lutimes, mkdir, open as openHandle } from 'node:fs/promises'
+import { chmod, lutimes, mkdir, open as openHandle, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -19,6 +19,7 @@ import {
   entriesBelow,
   errorCode,
   EXACT,
+  ignoreSystemError,
   isSecondOver,
   isInUse,
   isMiss,
@@ -101,7 +102,12 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
     try {
       // It stays in the real directory: a link above the two paths may be switched while rename() resolves them.
       const renamed = join(dirname(path), basename(target))
-      await renameFile(path, renamed)
+      await renameFile(path, renamed).catch(async (error: unknown) => {
+        if (errorCode(error) !== 'EISDIR') throw error
+        // An asset `a.css/b.css` leaves an empty folder behind.
+        await rmdir(renamed).catch(ignoreSystemError)
+        await renameFile(path, renamed)
+      })
       checks.unsaved?.named(renamed)
     } catch (error) {
       await discard()

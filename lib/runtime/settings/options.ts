@@ -139,8 +139,8 @@ export interface MountOptions extends MountExtras {
   /**
    * The files that never change at their URL, and are sent as `public, max-age=31536000, immutable` (RFC 8246): all,
    * those whose decoded URL path matches, or none. Default: those that the manifest names and whose URL contains a
-   * hash. `true` and the default leave out pages, service workers (`sw.js`) and web app manifests (`.webmanifest`),
-   * which browsers request again at the same URL; a RegExp or a function decides alone.
+   * hash. `true` and the default leave out pages, service workers (`sw.js`) and web app manifests (`.webmanifest`);
+   * a RegExp or a function decides alone.
    */
   immutable?: RegExp | ByPath<boolean> | undefined
   /**
@@ -170,8 +170,6 @@ export interface MountOptions extends MountExtras {
    * a page, or `except` names it: a RegExp, or a function of the decoded URL path. Default: none.
    * @example
    * { file: 'index.html', except: /^\/api\// }
-   * @example
-   * async ctx => `<!doctype html><title>Shop</title>${ctx.assets.entry('src/main.tsx')}<div id="root"></div>`
    */
   fallback?: string | FallbackPage | FallbackOptions | undefined
   /**

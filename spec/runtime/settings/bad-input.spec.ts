@@ -209,6 +209,16 @@ test('a command names what it may not read, with what to do, also where Node cal
   }
 })
 
+test('a source is published where a folder of that name, now empty, had assets before', async t => {
+  const site = await makeSite(t, { 'css/a.css/b.css': 'b{}' })
+  t.is((await site.ask('/assets/a.css/b.css')).text, 'b{}')
+  rmSync(site.at('css/a.css'), { recursive: true })
+  t.is((await site.ask('/assets/a.css/b.css')).status, 404)
+  site.write('css/a.css', 'a{}')
+  t.is((await site.ask('/assets/a.css')).text, 'a{}')
+  t.is((await site.ask('/assets/a.css/b.css')).status, 404)
+})
+
 test('a directory where the target belongs is a 500 that names it, and one named as a source a 404', async t => {
   const site = await makeSite(t, {
     'css/a.css': 'a{}',
