@@ -34,7 +34,7 @@ ${excerpt && `<pre tabindex="0" role="region" aria-label="The place of the error
 `
 }
 
-/** In reading order; a part that does not apply is an empty string. */
+/** The parts are in reading order; one that does not apply is an empty string. */
 export interface ErrorReport {
   readonly title: string
   /** The place of the error: `apps/web/assets/stylesheets/app.css.scss:3:7` */

@@ -57,7 +57,7 @@ export class PlainNames {
     const entry = this.index.get(path)
     if (entry) {
       const looks = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
-      // After the stats: an event that arrives during them counts.
+      // This comes after the stats: an event that arrives during them counts.
       if (looks.every(Boolean)) await sources.refresh()
       const isCurrent = looks.every(Boolean) && sources.generation === entry.generation
       if (isCurrent) return entry.targets[0] && { stamp: entry.targets[0].stamp }

@@ -14,7 +14,7 @@ type Transcode<Result> = (
   callback: (error: Error | null, result: Result) => void
 ) => void
 
-// Since Node 22.15.
+// Node has it since 22.15.
 const { zstdCompress, zstdDecompress, createZstdDecompress, constants } = zlib as typeof zlib & {
   zstdCompress?: Transcode<Buffer>
   zstdDecompress?: Transcode<{ buffer: Buffer; engine: { bytesWritten: number } }>

@@ -1,4 +1,4 @@
-// From a request target to the file that it asks for.
+// Finds the file that a request target asks for.
 import { withoutCodingExtension } from '../files/codings.ts'
 import { folded } from '../files/paths.ts'
 import { appAt } from '../settings/apps.ts'

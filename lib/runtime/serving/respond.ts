@@ -46,7 +46,7 @@ export async function respondWithFile(
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
   { exit = toKoa, status, adapt }: How = {}
 ): Promise<boolean> {
-  // From here on the response is one of those that wait.
+  // The response is now one of those that wait.
   void connected(ctx.res)
   for (let attempt = 1; attempt <= 2; attempt++) {
     const file = await find()

@@ -55,7 +55,7 @@ export function settle(
     servesPublic: plain.public !== false,
     /** `publicDir`, and the directories to which links in it may lead. */
     place: Object.freeze(place),
-    /** Without a trailing slash. */
+    /** It has no trailing slash. */
     host: options.host?.replace(/\/$/, ''),
     memory: settleTable(MEMORY, options.memory),
     index: settleTable(INDEX, options.index)
