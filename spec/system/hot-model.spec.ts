@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { reasonOf } from '../../lib/runtime/errors.ts'
-import { test } from '../support/test.ts'
+import { test, type ExecutionContext } from '../support/test.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until, untilSettled } from '../support/until.ts'
 import { startVite } from '../support/vite-server.ts'
@@ -151,12 +151,28 @@ function isPassedOn(graph: readonly Module[], seen: Seen, loads = 0): boolean {
 }
 
 /** If an edit is passed on to a module that has just run, Vite disposes this version, and goes on with it. */
-const withoutRepeats = (log: readonly string[]) =>
-  log.filter((line, index) => {
+function withRepeats(log: readonly string[]) {
+  const last = new Map(log.map((line, index) => [/^run \d+(?=:)/.exec(line)?.[0], index]))
+  const isRepeat = (line: string, index: number) => {
     const [, at] = /^disposed (\d+)/.exec(line) ?? []
-    const last = log.findLastIndex(each => each.startsWith(`run ${at}: `))
-    return last < 0 || index < last
-  })
+    return at !== undefined && index > (last.get(`run ${at}`) ?? index)
+  }
+  const repeats = log.filter(isRepeat)
+  return { repeats, others: log.filter((line, index) => !isRepeat(line, index)) }
+}
+
+/** Modules of a circle that pass on what they take never stop with Vite; here each does so once. */
+function isEndless(log: readonly string[]): boolean {
+  const taken = log.filter(line => / itself: \d/.test(line))
+  return taken.length > 4 * SIZE && new Set(taken).size < SIZE
+}
+
+/** Tells whether a module imports itself, through others or not. */
+function isInCircle(graph: readonly Module[], at: number): boolean {
+  const below = new Set(graph[at]?.imports)
+  for (const each of below) for (const next of graph[each]?.imports ?? []) below.add(next)
+  return below.has(at)
+}
 
 /**
  * Tells whether an edit did the same in both pages. If a module runs again that imports, through others, one that may have
@@ -171,15 +187,16 @@ function haveSameLines(
 ): boolean {
   // In a page that was loaded anew, Vite may have two instances of a module.
   const linesOf = ({ log }: Seen) => (one.loads > 1 ? [...new Set(log)] : [...log])
-  const rest = linesOf({ ...other, log: withoutRepeats(other.log) })
+  const { repeats, others } = withRepeats(other.log)
+  const rest = linesOf({ ...other, log: others })
   const more = linesOf(one).filter(line => {
     const at = rest.indexOf(line)
     return at < 0 || rest.splice(at, 1).length === 0
   })
-  // Neither disposes what runs again as an import of another, and here that has run when the edit is passed on to it.
-  const isRunBefore = (line: string) => {
-    const [, at = ''] = /^disposed (\d+):/.exec(line) ?? []
-    return invalidatedIn(graph, other).length > 0 && above.has(Number(at)) && lastRun(one).has(at)
+  // Here it is the version before.
+  const isBefore = (line: string) => {
+    const [disposed = '-'] = /^disposed \d+:/.exec(line) ?? []
+    return repeats.some(each => each.startsWith(disposed))
   }
   const isAbove = (line: string) => above.has(Number(/^run (\d+):/.exec(line)?.[1]))
   // For a module that accepts itself and has never run, Vite calls nothing: what takes that here runs there as an import.
@@ -187,12 +204,22 @@ function haveSameLines(
     const [, at = ''] = /^(?:disposed )?(\d+)(?:: \d+$| itself| takes)/.exec(line) ?? []
     return !isWhole && lastRun(other).has(at)
   }
-  return rest.every(isRunBefore) && more.every(line => isAbove(line) || isReplaced(line))
+  const mayBeMore = (line: string) => isAbove(line) || isReplaced(line) || isBefore(line)
+  return rest.length === 0 && more.every(mayBeMore)
 }
 
 const RUNS = Number(process.env['GRAPHS'] ?? 16)
 
+/** Several seeds at once have servers of their own, since Vite reloads all pages. */
+const SEEDS = (process.env['SEED'] ?? '1').split(',').map(Number)
+
 test.serial('what an edit runs, and whether it reloads, is what it is with Vite', async t => {
+  const all = await Promise.allSettled(SEEDS.map(seed => compareGraphs(t, seed)))
+  const reasons = all.flatMap(each => (each.status === 'rejected' ? reasonOf(each.reason) : []))
+  t.deepEqual(reasons, [])
+})
+
+async function compareGraphs(t: ExecutionContext, seed: number): Promise<void> {
   const viteRoot = makeProject(t, { 'index.html': '' })
   const view: Middleware = ({ path, assets, response }, next) => {
     const [, folder] = /^\/(c\d+)\/$/.exec(path) ?? []
@@ -258,11 +285,12 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
       await until(isTold, `${folder} is told of another edit`)
     }
     /** Waits a while for what Vite may never do. */
-    const look = async (holds: (seen: readonly [Seen, Seen]) => boolean, times = 300) => {
+    const look = async (holds: (seen: readonly [Seen, Seen]) => boolean, times = 40) => {
       let seen = await both()
       // What modules load lazily comes later.
       const isThere = async () => {
         const last = JSON.stringify(seen)
+        await untilSettled()
         seen = await both()
         return holds(seen) && JSON.stringify(seen) === last
       }
@@ -304,7 +332,13 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
         if (!isHeld) return false
       }
       // Vite replaces one module after the other, and with one that is held the order is left to chance.
-      const isExact = modules.length === 1 && fault !== 'held' && !isNext
+      // A module that threw while the page was loaded kept those above it from running, and a browser remembers that for
+      // each URL. If a circle is to run then, Vite gives new URLs to a part of it, and may fail again, reload, or do nothing;
+      // here all of it gets them, or the page is loaded anew. What counts is that everything runs.
+      const isCircle =
+        started[0].ran !== loaded.size &&
+        [...importing(graph, modules)].some(at => isInCircle(graph, at))
+      const isExact = modules.length === 1 && fault !== 'held' && !isNext && !isCircle
       const sorted = ({ log }: Seen) => log.toSorted().join()
       const isSame = ([one, other]: readonly [Seen, Seen]) =>
         hasRun(one, 0) &&
@@ -316,6 +350,7 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
       // A page in which a module had failed has run all of them once that is corrected.
       const isWhole = ({ ran }: Seen) => fault !== 'none' || ran === loaded.size
       const seen = await look(seen => isSame(seen) && seen.every(isWhole))
+      if (isEndless(seen[1].log)) return false
       const [one, other] = seen
       const [own = 0, theirs = 0] = seen.map(({ loads }, at) => loads - (started[at]?.loads ?? 0))
       const told = JSON.stringify({ graph, modules, fault, isNext, one, other, own, theirs })
@@ -325,7 +360,8 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
         throw new Error(`not the same: ${told}`)
       // One that is held is edited three times, for which Vite may reload once.
       const most = theirs > 0 && fault === 'held' ? 3 : theirs
-      if (isExact ? own !== theirs : own > most) throw new Error(`other reloads: ${told}`)
+      if (!isCircle && (isExact ? own !== theirs : own > most))
+        throw new Error(`other reloads: ${told}`)
       if (isExact) {
         compared++
         if (one.log.join() === other.log.join()) inOrder++
@@ -333,7 +369,7 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
       // A module that threw while the page was loaded, and accepts itself, is replaced alone: its importers never ran.
       if (!isWhole(one)) return false
       // What else an edit runs is not left to the next one.
-      await look(([one, other]) => sorted(one) === sorted(other), 30)
+      await look(([one, other]) => sorted(one) === sorted(other), 4)
       await isConnected()
       // Every version that ran is disposed as often, however many edits came while another was being replaced.
       const disposed = (at: number, version: number) =>
@@ -360,7 +396,8 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
         break
       }
     }
-    for (const page of [ours, vites]) await page.evaluate("location.href = 'about:blank'")
+    // One that is closed may not answer any more.
+    for (const page of [ours, vites]) void page.command('Page.close')
   }
   const someEdits = fc.array(anEdit, { minLength: 1, maxLength: 4 })
   const holds = fc.asyncProperty(aGraph, someEdits, async (graph, edits) => {
@@ -374,11 +411,11 @@ test.serial('what an edit runs, and whether it reloads, is what it is with Vite'
     numRuns: RUNS,
     endOnFailure: true,
     includeErrorInReport: true,
-    seed: Number(process.env['SEED'] ?? 1)
+    seed
   })
   t.log(
-    `${compared} edits, ${inOrder} of them in the same order; ${unseen} that Vite does not show; ${JSON.stringify([...faults])}`
+    `seed ${seed}: ${RUNS} graphs, ${compared} edits, ${inOrder} of them in the same order; ${unseen} that Vite does not show; ${JSON.stringify([...faults])}`
   )
   t.true(compared > RUNS / 4, `${compared} edits`)
   t.true(cases >= RUNS)
-})
+}

@@ -241,6 +241,21 @@ for (const [how, [files, expected]] of Object.entries(PASSED_ON))
     t.true(await isSame(page))
   })
 
+test('what ran as an import is disposed of once an edit is passed on to it', async t => {
+  const accepts = 'import.meta.hot?.accept()'
+  const list = `import './store'\n${told("'list'")}${accepts}
+import.meta.hot?.dispose(() => { ${told("'disposed'")} })`
+  const store = `import './value'\n${told("'store'")}
+import.meta.hot?.accept(next => { if (next) import.meta.hot.invalidate() })`
+  const app = `import './value'\nimport './list'\n${told("'app'")}${accepts}`
+  const value = (value: number) => told(`'value ${value}'`)
+  const files = { 'js/app.js': app, 'js/list.js': list, 'js/store.js': store }
+  const { page, edit } = await open(t, launch, { ...files, 'js/value.js': value(1) })
+  for (const each of [2, 3])
+    await edit('js/value.js', value(each), `value ${each},store,list,app,disposed`)
+  t.true(await isSame(page))
+})
+
 test('the correction of an import reloads a page whose importer never ran', async t => {
   const app = `import('./between').catch(error => { ${told('error.message')} })
 import.meta.hot?.accept()`

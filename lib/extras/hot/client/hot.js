@@ -9,7 +9,7 @@
  * @typedef {{ deps: string[], run: (modules: unknown[]) => void }} Callback
  * @typedef {(data: any) => unknown} Listener
  * @typedef {{ url: string, tick: number, callbacks: Callback[],
- *   dispose?: Listener, prune?: Listener, listeners: [event: string, listener: Listener][], context: HotModule }} Entry
+ *   dispose?: Listener, replaced?: Listener, prune?: Listener, listeners: [string, Listener][], context: HotModule }} Entry
  * @typedef {{ type: string, path: string, acceptedPath: string, timestamp: number, isWithinCircularImport: boolean }} Update
  * @typedef {[string, ...string[]]} Way
  */
@@ -33,7 +33,8 @@ function contextOf(url) {
   const path = pathOf(url)
   const tick = Number(new URL(url).searchParams.get('t'))
   const entry = entries.get(path) || makeEntry(path)
-  if (tick > entry.tick) Object.assign(entry, { url, tick, callbacks: [], listeners: [] })
+  const replaced = entry.dispose
+  if (tick > entry.tick) Object.assign(entry, { url, tick, callbacks: [], listeners: [], replaced })
   return entry.context
 }
 
@@ -198,8 +199,9 @@ async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, f
   /** @type {unknown} */
   let next
   try {
-    if (!isThere) await old?.dispose?.(old.context.data)
-    next = await import(url.href)
+    // One that has run as an import of another has left the version before it as it was.
+    await old?.[isThere ? 'replaced' : 'dispose']?.(old.context.data)
+    next = await import(url.href).finally(() => delete old?.replaced)
   } catch (error) {
     // The order in which a cycle runs first cannot be had again.
     if (isWithinCircularImport) page.reload()
