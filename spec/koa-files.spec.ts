@@ -90,7 +90,7 @@ test('beside koaAssets, in front or behind, koaFiles leaves the helpers of pages
 test('a wrong argument of koaFiles is an error at start that names it', t => {
   const root = makeProject(t, FILES)
   for (const [dir, options, message] of [
-    [undefined, {}, 'dir must be non-empty text without NUL, got undefined'],
+    [undefined, {}, 'dir must be a non-empty string without NUL, got undefined'],
     [
       'dist',
       { maxage: 60 },

@@ -270,7 +270,7 @@ test('versionOf rejects missing files and wrong arguments at start', t => {
   const files = /^the arguments of versionOf must be files and directories, such as 'views', got /
   for (const args of [[], [{ root }], [7], [''], ['views', 7], [['views']]]) rejects(files, ...args)
   rejects(/^unknown option 'rot': did you mean 'root'\?$/, 'views', { rot: root })
-  rejects(/^root must be non-empty text without NUL, got 7$/, 'views', { root: 7 })
+  rejects(/^root must be a non-empty string without NUL, got 7$/, 'views', { root: 7 })
 })
 
 // Validators that nobody gave to ctx.fresh: of a route, of a middleware behind, and of the content.

@@ -39,7 +39,10 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export const text: ExpectationOf<string> = { expected: 'non-empty text without NUL', holds: isText }
+export const text: ExpectationOf<string> = {
+  expected: 'a non-empty string without NUL',
+  holds: isText
+}
 export const flag: ExpectationOf<boolean> = {
   expected: 'true or false',
   holds: value => typeof value === 'boolean'

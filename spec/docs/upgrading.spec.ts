@@ -143,8 +143,6 @@ const CASES: Readonly<Record<string, Case>> = {
     }
     return '"production"'
   },
-  "`import('./gone.js')` in a package": (t, had) =>
-    built(t, { ...TIP, '/node_modules/tip/tip.js': `export const tip = () => ${had}` }),
   'a package whose field `browser` leads out of it, or to `.env`': async t => {
     for (const browser of ['../../secret.js', './.env']) {
       const files = { '/secret.js': 'export {}', '/node_modules/tip/.env': 'export {}' }
@@ -200,6 +198,21 @@ const CASES: Readonly<Record<string, Case>> = {
     }
     t.notRegex(await asked(optionsIn(now)), /immutable/)
     return asked({})
+  },
+  "`cacheControl: 'max-age=ten'` or `'maxage=60'` in a mount": async (t, had, now, [[, other]]) => {
+    const asked = (code: string) => {
+      const mounts = { '/m': { dir: 'site', ...(optionsIn(code) as object) } }
+      const options = { apps: false, mounts } as const
+      return sentFile(t, { '/site/a.txt': 'a' }, '/m/a.txt', options)
+    }
+    t.regex(await asked(now), /"cache-control":"max-age=60"/)
+    t.regex(await asked(`cacheControl: ${other}`).catch(told), /cacheControl must be directives/)
+    return asked(had).catch(told)
+  },
+  "`prefix: '/a%20b'`": async (t, had, now) => {
+    const asked = (code: string) => sentFile(t, { 'a.css': '' }, '/a%20b/a.css', optionsIn(code))
+    t.regex(await asked(now), /^200/)
+    return asked(had).catch(told)
   },
   "`exclude: 'privat'` in a mount with a folder `private`": async (t, had, now) => {
     const asked = (code: string) => {

@@ -145,7 +145,7 @@ export interface MountOptions extends MountExtras {
   immutable?: RegExp | ByPath<boolean> | undefined
   /**
    * The value of Cache-Control for files that are not immutable. The page of `fallback` is always `no-cache`, unless
-   * this contains `no-store`. Default: that of a plain file in `public`. What else a function returns is a TypeError,
+   * this contains `no-store`. Default: that of a plain file in `public`. Any other result of a function is a TypeError,
    * and the response a 500.
    */
   cacheControl?: ByPath<string> | undefined

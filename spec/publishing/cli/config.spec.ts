@@ -62,7 +62,7 @@ test('without a file the defaults apply; --root takes precedence over the root i
   t.deepEqual(await published(root), ['/assets/a.txt'])
   t.regex(String(await published(root, '--config elsewhere.json')), / no assets /)
   t.deepEqual(await published(root, '--config elsewhere.json --root .'), ['/assets/a.txt'])
-  const refused = 'koa-fresh-assets: root must be non-empty text without NUL, got 3\n'
+  const refused = 'koa-fresh-assets: root must be a non-empty string without NUL, got 3\n'
   t.deepEqual(await published(root, '--config wrong.json'), [refused])
 })
 

@@ -272,7 +272,7 @@ test('a wrong value is an error at start, with what the option must be, what it 
   for (const [path, expected, ...all] of [
     ['prefix', "a path such as '/assets'", 'assets', '/', '/a//b', '/../a'],
     ['prefix', "a path such as '/assets', not percent-encoded", '/a%20b'],
-    ['root', 'non-empty text without NUL', ''],
+    ['root', 'a non-empty string without NUL', ''],
     ['apps.web.path', "a path such as '/admin'", 'admin'],
     ['symlinks', "'inside', 'follow' or 'deny'", 1],
     ['memory.maxBytes', 'a whole number of bytes', 0.5],
