@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { connect, createServer } from 'node:http2'
-import { mock } from 'node:test'
 import { promisify } from 'node:util'
 import type { Middleware } from 'koa'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
@@ -178,43 +177,6 @@ test('on a file system without events every edit is reported within seconds', as
     await until(() => tab.version(key) !== before, `another version of ${file}`)
   }
   t.true(tab.told().length >= 3)
-})
-
-test.serial('an open page lets the server look every 2 to 10 s, for 2 % of a core', async t => {
-  const site = await makeSite(t, FILES)
-  const { setTimeout: set } = globalThis
-  /** What a look takes, in milliseconds of the processor, and the pauses that follow each. */
-  let cost = 0
-  const pauses: number[] = []
-  const ends: (() => void)[] = []
-  const pausing = (end: () => void, milliseconds: number) => {
-    if (milliseconds < 2000) return set(end, milliseconds)
-    pauses.push(milliseconds)
-    ends.push(end)
-    return set(() => undefined)
-  }
-  const used = (before?: object) => ({ user: before ? cost * 1000 : 0, system: 0 })
-  const mocked = [
-    mock.method(globalThis, 'setTimeout', pausing),
-    mock.method(process, 'cpuUsage', used)
-  ]
-  t.teardown(() => mocked.forEach(each => each.mock.restore()))
-
-  await openTold(t, site.port, `use=${APP}`)
-  const steps = [
-    [0, 2000],
-    [60, 3000],
-    [1000, 10_000]
-  ] as const
-  for (const [milliseconds, pause] of steps) {
-    cost = milliseconds
-    const isPaused = () => {
-      ends.shift()?.()
-      return pauses.includes(pause)
-    }
-    await until(isPaused, `a pause of ${pause} ms`)
-  }
-  t.deepEqual([...new Set(pauses)], [2000, 3000, 10_000])
 })
 
 test('a server that is closed ends its channels, and a closed tab leaves nothing', async t => {

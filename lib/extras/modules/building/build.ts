@@ -38,10 +38,10 @@ const NUMBERED = /\binit_\w+_cjs_\d+\b/g
 export const SHARED = `${FOLDER}-/`
 
 /** A module fails alone that a script imports; what the option names has to be there. */
-export async function buildPackages({ rolldown }: Rolldown, wanted: Needed) {
+export async function buildPackages(loaded: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
-  const plugins = [facades(wanted, resolved), resolving(wanted, resolved), urls(resolved)]
-  const build = await rolldown({ ...inputOf(wanted), plugins })
+  const plugins = [facades(wanted, resolved), resolving(wanted, resolved), urls(resolved, loaded)]
+  const build = await loaded.rolldown({ ...inputOf(wanted), plugins })
   const read = async () => [...resolved.packages.looked, ...(await build.watchFiles)]
   try {
     const { output } = await build.generate({

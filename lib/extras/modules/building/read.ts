@@ -34,7 +34,7 @@ export async function readPackages(loaded: Rolldown, wanted: Needed) {
       modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
     }
   }
-  const plugins = [reading, resolving(wanted, resolved), urls(resolved)]
+  const plugins = [reading, resolving(wanted, resolved), urls(resolved, loaded)]
   const build = await loaded.rolldown({ ...inputOf(wanted), plugins })
   try {
     await build.generate({ dir: join(wanted.root, 'dist'), format: 'es' })
