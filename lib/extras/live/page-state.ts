@@ -1,7 +1,7 @@
 // Finds what the live channel tells a page: the versions of what it was made from, and what is broken.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { AssetError, CompileError } from '../../runtime/errors.ts'
+import { AssetError, CompileError, ifAssetError } from '../../runtime/errors.ts'
 import { digestOf } from '../../runtime/files/digest.ts'
 import type { Stamp } from '../../runtime/files/disk.ts'
 import {
@@ -66,7 +66,9 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   const { base } = settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), settings)
   if (typeof wanted !== 'object') return undefined
-  const plain = await pipeline.plain(wanted)
+  // A module of an earlier build is looked for in packages. Why these cannot be built is told of all of them.
+  const plain = await pipeline.plain(wanted).catch(ifAssetError(() => undefined))
+  if (!plain) return undefined
   const key = encodePath(plain.path)
   return orBroken({ key, changedAt: 0, path, url: base + key }, settings, async () => {
     const file = await pipeline.current(plain)

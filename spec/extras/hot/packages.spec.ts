@@ -141,3 +141,33 @@ test('open pages show an error of what the option packages names until it is cor
   const site = await makeSite(t, files, { packages: ['kit'] })
   await editKit(t, site, '/node_modules/kit/index.js')
 })
+
+test('an error of a package is shown to a page that has a module of an earlier build', async t => {
+  const site = await makeSite(t, {
+    ...modulePkg('util', 'export const cents = 1'),
+    ...modulePkg('kit', "import { cents } from 'util'\nexport const one = cents"),
+    '/package.json': '{ "dependencies": { "kit": "1", "util": "1" } }',
+    'js/app.js': "import { one } from 'kit'\nimport { cents } from 'util'\nconsole.log(one, cents)"
+  })
+  const names = [...NAMES, '/assets/npm/util.js']
+  for (const name of names) t.is((await site.ask(name)).status, 200, name)
+  const shared = async () => {
+    const { text } = await site.ask('/assets/npm/kit.js')
+    const name = /"\.\/(-\/util-\w+\.js)"/.exec(text)?.[1] ?? ''
+    t.is((await site.ask(`/assets/npm/${name}`)).status, 200, text)
+    return `/assets/npm/${name}`
+  }
+  const before = await shared()
+  const use = [...names, before].map(encodeURIComponent).join('%0A')
+  const tab = await openTold(t, site.port, `use=${use}`)
+  const next = tab.next()
+  site.write('/node_modules/util/index.js', 'export const cents = 2')
+  await next
+  const after = await shared()
+  t.not(before, after)
+  const later = await openTold(t, site.port, `use=${use}%0A${encodeURIComponent(after)}`)
+  const told = later.next()
+  site.write('/node_modules/util/index.js', 'export const cents = <')
+  const [problem] = (await told).problems
+  t.regex(problem?.reason ?? '', /util\/index\.js:1:22 cannot be built/)
+})
