@@ -66,7 +66,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   const { base } = settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), settings)
   if (typeof wanted !== 'object') return undefined
-  // A module of an earlier build is looked for in packages. Why these cannot be built is told of all of them.
+  // A module of an earlier build is looked for in packages: that these cannot be built is told of all of them.
   const plain = await pipeline.plain(wanted).catch(ifAssetError(() => undefined))
   if (!plain) return undefined
   const key = encodePath(plain.path)

@@ -19,7 +19,7 @@ export function urls(resolved: Resolved, { transform }: Rolldown): Plugin {
     transform: {
       filter: { code: 'import.meta.url', id: { exclude: /^\0/ } },
       async handler(code, id) {
-        // The lexer reads neither JSX nor types. Rolldown reports what has errors, with its place.
+        // The lexer reads neither JSX nor types. Rolldown reports errors, with their places.
         const isScript = !/\.(?:[cm]?ts|[jt]sx)$/.test(id)
         const made = isScript
           ? { code, map: null }
