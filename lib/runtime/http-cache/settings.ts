@@ -5,6 +5,7 @@ import { TOKEN } from '../http/fields.ts'
 import {
   check,
   flag,
+  isRecord,
   isText,
   oneOf,
   optionError,
@@ -93,7 +94,10 @@ const GROUPS = {
 
 const OPTIONS = {
   // Directives and lifetimes are checked when they are formatted.
-  cacheControl: { ...CACHE_CONTROL, holds: value => /string|object/.test(typeof (value ?? 0)) },
+  cacheControl: {
+    ...CACHE_CONTROL,
+    holds: value => isText(value) || Array.isArray(value) || isRecord(value)
+  },
   expires: { expected: 'a lifetime', holds: () => true },
   credentials: {
     expected: "a list of request headers, such as ['X-API-Key'], or false",

@@ -87,7 +87,7 @@ export const CACHE_CONTROL: ExpectationOf<string> = {
 
 function isDirective(text: string): boolean {
   const name = text.split('=', 1).join().toLowerCase()
-  const isMeant = [name, undefined].includes(nearest(name, NAMES, 1))
+  const isMeant = NAMES.includes(name) || nearest(name, NAMES, 1) === undefined
   return isMeant && DIRECTIVE.test(text) && (!SECONDS.has(name) || /=\d+$/.test(text))
 }
 
