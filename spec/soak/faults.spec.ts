@@ -3,11 +3,9 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { test } from '../support/test.ts'
 import { CHANGING, seesEveryChange } from '../support/changes.ts'
-import { request } from '../support/raw.ts'
 import { forkReplica, portsOf, startReplica } from '../support/replica.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, request, test } from '../support/index.ts'
 
 const MOUNTS = { '/static': 'build' }
 const ENVIRONMENTS = {

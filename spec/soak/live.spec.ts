@@ -1,13 +1,9 @@
 // The live channel over a long day of many tabs and edits, and at the end of a process.
 import { once } from 'node:events'
-import { test } from '../support/test.ts'
-import { openDescriptors } from '../support/descriptors.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { openTab, type Tab } from '../extras/live/tab.ts'
 import { startProcess } from '../support/processes.ts'
-import { makeProject, makeSite } from '../support/site.ts'
-import { cases } from '../support/soak.ts'
-import { until } from '../support/until.ts'
+import { cases, makeProject, makeSite, openDescriptors, test, until } from '../support/index.ts'
 
 const MIB = 1024 * 1024
 const FILES = {

@@ -2,8 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { test } from '../support/test.ts'
-import { LOADER, moduleFile } from '../support/typescript.ts'
+import { LOADER, moduleFile, test } from '../support/index.ts'
 
 test('no response is wrong while files change, disks fill up and replicas end', async t => {
   const words = [...LOADER, moduleFile('spec/soak/program/main.ts'), '--minutes', String(22 / 60)]

@@ -1,12 +1,9 @@
 // axe-core on the pages that people see: of the demo, of the inspector, and about an error.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { test, type ExecutionContext } from '../support/test.ts'
 import { listOf } from '../extras/inspector/inspected.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
-import { ask } from '../support/ask.ts'
-import { makeSite, type Files } from '../support/site.ts'
-import { until } from '../support/until.ts'
+import { ask, makeSite, test, until, type ExecutionContext, type Files } from '../support/index.ts'
 import { launch } from './chromium.ts'
 import { findingsIn, preferScheme, resize } from './page.ts'
 

@@ -1,5 +1,4 @@
 // docs/bundlers.md: each of its programs is run, over an application that it fits.
-import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
@@ -7,17 +6,10 @@ import { pathToFileURL } from 'node:url'
 import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
 import type { NamesThenEntryOptions } from '../../lib/extras/vite/entry.ts'
-import { ask } from '../support/ask.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
-import {
-  makeProject,
-  makeSite,
-  open,
-  writeFiles,
-  type Files,
-  type SiteOptions
-} from '../support/site.ts'
-import { moduleFile } from '../support/typescript.ts'
+import { ask, makeProject, makeSite, moduleFile, open, serial as test } from '../support/index.ts'
+import { writeFiles, type ExecutionContext, type Files } from '../support/index.ts'
+import type { SiteOptions } from '../support/index.ts'
 import { buildWithVite, linkPackages, runInProject } from './installed.ts'
 import { shows, visit, type View } from './page.ts'
 

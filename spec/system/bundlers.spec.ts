@@ -1,5 +1,4 @@
 // Front ends of every kind in a browser: while they are edited, and as they are built.
-import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,8 +8,8 @@ import { pathToFileURL } from 'node:url'
 import Koa, { type Context } from 'koa'
 import { createServer, type ViteDevServer } from 'vite'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
-import { makeProject, open } from '../support/site.ts'
-import { until } from '../support/until.ts'
+import { makeProject, open, serial as test, until } from '../support/index.ts'
+import type { ExecutionContext } from '../support/index.ts'
 import { launch, type Page } from './chromium.ts'
 import {
   ESBUILD,

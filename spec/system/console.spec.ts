@@ -1,8 +1,6 @@
 // What goes wrong in a page, as the terminal of the server shows it.
-import { serial as test, type ExecutionContext } from '../support/test.ts'
-import { makeSite, type Files, type SiteOptions } from '../support/site.ts'
-import { until } from '../support/until.ts'
-import { warningsAbout } from '../support/warnings.ts'
+import { makeSite, serial as test, until, warningsAbout } from '../support/index.ts'
+import type { ExecutionContext, Files, SiteOptions } from '../support/index.ts'
 import { launch as launchChromium } from './chromium.ts'
 import { inEach, setPolicy, type Launch } from './page.ts'
 

@@ -3,10 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { test } from '../support/test.ts'
 import picomatch from 'picomatch'
-import { makeProject } from '../support/site.ts'
-import { LOADER, moduleFile } from '../support/typescript.ts'
+import { LOADER, makeProject, moduleFile, test } from '../support/index.ts'
 import { program } from '../../demo/deploy/program.ts'
 
 const CHILD = moduleFile('spec/support/container-child.ts')

@@ -1,5 +1,4 @@
 // What real packages hold: every reference of theirs leads somewhere, and a browser loads all of it.
-import { test } from '../support/test.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,21 +6,11 @@ import { isBare } from '../../lib/publishing/references/modules.ts'
 import { findReferences } from '../../lib/publishing/references/references.ts'
 import type { Compiler, AppOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import {
-  digestIn,
-  digestOf,
-  filesBelow,
-  placed,
-  readManifest,
-  readPublic,
-  run
-} from '../support/fingerprinted.ts'
-import { makeProject } from '../support/site.ts'
-import { words } from '../support/texts.ts'
 import { splitSpecifier } from '../../lib/extras/modules/packages.ts'
 import { folderOf, linkPackages } from './installed.ts'
 import { visit, type View } from './page.ts'
-import { withDigest } from '../support/digest.ts'
+import { digestIn, digestOf, filesBelow, makeProject, placed } from '../support/index.ts'
+import { readManifest, readPublic, run, test, withDigest, words } from '../support/index.ts'
 import { lexer } from '../support/ready.ts'
 
 /** The folders of each package that a site would use. */

@@ -1,13 +1,11 @@
 // docs/csp.md, in a browser: a public page without a nonce, and one with a nonce that is visited again.
-import { test } from '../support/test.ts'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import { koaAssets, precompile, type ViewHelpers } from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
 import { open } from '../support/cached-site.ts'
-import { makeProject } from '../support/site.ts'
-import { until } from '../support/until.ts'
+import { makeProject, test, until } from '../support/index.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { launch } from './chromium.ts'
 

@@ -5,12 +5,9 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { test } from '../support/test.ts'
-import { ask } from '../support/ask.ts'
 import { command } from '../support/command.ts'
-import { withDigest } from '../support/digest.ts'
 import { blocksOf, readPart, urlsIn, type Block } from '../support/examples.ts'
-import { writeFiles } from '../support/site.ts'
+import { ask, test, withDigest, writeFiles } from '../support/index.ts'
 
 const blocksIn = (path: string, section: string) =>
   blocksOf(readPart(path).text).filter(block => block.section === section)

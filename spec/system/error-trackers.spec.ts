@@ -5,9 +5,7 @@ import { basename, resolve } from 'node:path'
 import { precompile, verify } from '../../lib/index.ts'
 import { command } from '../support/command.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
-import { targetOf } from '../support/fingerprinted.ts'
-import { makeProject, open } from '../support/site.ts'
-import { test, type ExecutionContext } from '../support/test.ts'
+import { makeProject, open, targetOf, test, type ExecutionContext } from '../support/index.ts'
 
 const [upload] = readPage('docs/error-trackers.md').take('')
 const SENTRY = resolve('spec/system/node_modules/.bin/sentry-cli')

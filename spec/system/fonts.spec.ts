@@ -1,10 +1,8 @@
 // docs/recipes.md, "A font without a jump": text stays in its place when the font comes.
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../support/test.ts'
 import { blocksOf } from '../support/examples.ts'
-import { placed } from '../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { makeProject, placed, test, writeFiles } from '../support/index.ts'
 import { folderOf } from './installed.ts'
 import { visit } from './page.ts'
 

@@ -1,10 +1,7 @@
 // Which host, protocol and address an application with `app.proxy = true` believes behind nginx and Varnish.
-import { test, type ExecutionContext } from '../support/test.ts'
 import Koa from 'koa'
 import { freePort } from '../../demo/deploy/stack.ts'
-import { ask } from '../support/ask.ts'
-import { listen } from '../support/front.ts'
-import { makeProject } from '../support/site.ts'
+import { ask, listen, makeProject, test, type ExecutionContext } from '../support/index.ts'
 import { nginxInFront, proxyInFront, runVarnish, varnishInFront } from './in-front.ts'
 
 const EVIL = {

@@ -1,15 +1,12 @@
 // Disks that are really full, or really read-only: mounted in a namespace that ends with its shell.
 // What needs no mount is in spec/cli/faults.spec.ts, a call of the disk that fails among it.
-import { test, type ExecutionContext } from '../support/test.ts'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcomeOf } from '../support/command.ts'
-import { placed, run } from '../support/fingerprinted.ts'
 import { bundle } from '../support/precompile-in-child.ts'
-import { makeProject } from '../support/site.ts'
-import { LOADER, moduleFile } from '../support/typescript.ts'
 import { program } from '../../demo/deploy/program.ts'
-import { withDigest } from '../support/digest.ts'
+import { LOADER, makeProject, moduleFile, placed, run, test, withDigest } from '../support/index.ts'
+import type { ExecutionContext } from '../support/index.ts'
 
 /** Runs a script as the root of a mount namespace; `$precompile`, `$root` and `state` are known to it. */
 async function inNamespace(t: ExecutionContext, root: string, script: string): Promise<void> {

@@ -3,16 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import { program } from '../../demo/deploy/program.ts'
 import { command } from '../support/command.ts'
-import { openDescriptors } from '../support/descriptors.ts'
-import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { asRoot as test } from '../support/root.ts'
-import { writeFiles, type Files } from '../support/site.ts'
-import { until } from '../support/until.ts'
+import { ENVIRONMENTS, makeFront, openDescriptors, until, writeFiles } from '../support/index.ts'
+import type { ExecutionContext, Files } from '../support/index.ts'
 
 /** A project on such a file system. */
 async function makeProject(t: ExecutionContext, files: Files): Promise<string> {

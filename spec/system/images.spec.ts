@@ -1,9 +1,8 @@
 // The sizes of images in tags, beside those that Chromium knows.
-import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
-import { placed, run } from '../support/fingerprinted.ts'
 import { jpeg } from '../support/images.ts'
-import { makeProject, type Files } from '../support/site.ts'
+import { makeProject, placed, run, test, type ExecutionContext } from '../support/index.ts'
+import type { Files } from '../support/index.ts'
 import { visit, type View } from './page.ts'
 
 /** An image of 40 x 30 pixels, as Chromium writes it. */

@@ -2,7 +2,6 @@
 import { chmodSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { join, resolve } from 'node:path'
-import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import {
   freePort,
@@ -11,9 +10,9 @@ import {
   startNginx,
   startVarnish
 } from '../../demo/deploy/stack.ts'
-import { ask, type Answer, type Question } from '../support/ask.ts'
 import { command } from '../support/command.ts'
-import { makeProject, open } from '../support/site.ts'
+import { ask, makeProject, open, test, type Answer } from '../support/index.ts'
+import type { ExecutionContext, Question } from '../support/index.ts'
 import type { Spec } from './browser.ts'
 
 const DEPLOY = resolve('demo/deploy')

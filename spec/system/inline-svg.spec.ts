@@ -2,10 +2,7 @@
 import { createServer } from 'node:http'
 import fc from 'fast-check'
 import { readSvg } from '../../lib/extras/media/svg.ts'
-import { open } from '../support/site.ts'
-import { cases } from '../support/soak.ts'
-import { words } from '../support/texts.ts'
-import { test } from '../support/test.ts'
+import { cases, open, test, words } from '../support/index.ts'
 import { launch } from './chromium.ts'
 
 /** What each case asks for is told by its path. */

@@ -1,7 +1,6 @@
 // The inspector in a browser: narrow and wide, and with the keyboard; what is readable is in accessibility.spec.ts.
-import { test, type ExecutionContext } from '../support/test.ts'
 import { listOf } from '../extras/inspector/inspected.ts'
-import { makeSite, type Files } from '../support/site.ts'
+import { makeSite, test, type ExecutionContext, type Files } from '../support/index.ts'
 import { launch } from './chromium.ts'
 import { resize, shows, textOf } from './page.ts'
 

@@ -1,10 +1,9 @@
 // Deploys of three replicas while processes are killed and the machine has too much to do.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { clean } from '../../lib/koa-assets.ts'
 import { Rollout } from '../support/rollout.ts'
-import { cases } from '../support/soak.ts'
+import { cases, serial as test, type ExecutionContext } from '../support/index.ts'
 import { Visitors } from '../support/visitors.ts'
 import { proxyInFront, varnishInFront } from './in-front.ts'
 

@@ -3,19 +3,11 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { startProcess } from '../support/processes.ts'
-import {
-  makeProject,
-  makeSite,
-  open as listen,
-  writeFiles,
-  type Files,
-  type Site,
-  type SiteOptions
-} from '../support/site.ts'
-import { until } from '../support/until.ts'
+import { makeProject, makeSite, open as listen, serial as test, until } from '../support/index.ts'
+import { writeFiles, type ExecutionContext, type Files, type Site } from '../support/index.ts'
+import type { SiteOptions } from '../support/index.ts'
 import type { DrivenPage } from './browser.ts'
 import { launch as launchChromium } from './chromium.ts'
 import { launch as launchFirefox } from './firefox.ts'

@@ -1,12 +1,10 @@
 // Modules in a browser: each is loaded and evaluated once.
 import { randomBytes } from 'node:crypto'
-import { test, type ExecutionContext } from '../support/test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { shows, visit, type View as PageView } from './page.ts'
-import { withDigest } from '../support/digest.ts'
+import { makeProject, placed, run, test, withDigest, writeFiles } from '../support/index.ts'
+import type { ExecutionContext, Files } from '../support/index.ts'
 
 const COUNT = 100
 const nameOf = (at: number) => `part${at % 10}/m${at}`

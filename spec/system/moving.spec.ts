@@ -3,7 +3,6 @@ import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
-import { test, type ExecutionContext } from '../support/test.ts'
 import Koa2 from 'koa2'
 import Koa, { type Context, type Middleware } from 'koa'
 import compose from 'koa-compose'
@@ -24,12 +23,10 @@ import {
   precompile,
   type KoaAssetsOptions
 } from '../../lib/index.ts'
-import { ask, type Question } from '../support/ask.ts'
-import { listen as listenTo } from '../support/front.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
-import { makeProject, writeFiles, type Files } from '../support/site.ts'
-import { words } from '../support/texts.ts'
-import { warningsAbout } from '../support/warnings.ts'
+import { ask, listen as listenTo, makeProject, test, warningsAbout } from '../support/index.ts'
+import { words, writeFiles, type ExecutionContext, type Files } from '../support/index.ts'
+import type { Question } from '../support/index.ts'
 import { differencesBetween, VERDICTS } from './moving/differences.ts'
 
 const page = readPage('docs/moving-from-koa-static.md')

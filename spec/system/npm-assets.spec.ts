@@ -1,11 +1,8 @@
 // docs/modules.md, where it is about npm packages: its programs are run, with the packages that they name.
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from '../support/test.ts'
 import type { Middleware } from 'koa'
-import { withDigest } from '../support/digest.ts'
-import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, placed, run, test, withDigest } from '../support/index.ts'
 import { makeExample, readPart, urlsIn } from '../support/examples.ts'
 import { folderOf, linkPackages } from './installed.ts'
 import { visit, type View } from './page.ts'

@@ -1,8 +1,7 @@
 // What is published, as Node and TypeScript read it.
 import { join } from 'node:path'
-import { test } from '../support/test.ts'
 import { command, outcomeOf } from '../support/command.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, test } from '../support/index.ts'
 import { folderOf } from './installed.ts'
 
 const CHECKS = { publint: ['--strict'], attw: [] }

@@ -1,9 +1,7 @@
 // The model "people" (spec/support/people/) with Varnish in place of the model of a shared cache.
-import { test } from '../support/test.ts'
 import * as fc from 'fast-check'
 import Koa from 'koa'
-import { ask } from '../support/ask.ts'
-import { listen } from '../support/front.ts'
+import { ask, listen, test } from '../support/index.ts'
 import type { Fetch } from '../support/people/exchange.ts'
 import { aTrace, run } from '../support/people/trace.ts'
 import { health, varnishInFront } from './in-front.ts'

@@ -1,6 +1,5 @@
 // Components of Vue, Svelte and Lit in a browser: what an edit does to an open page.
-import { serial as test, type ExecutionContext } from '../support/test.ts'
-import { makeProject, type Files } from '../support/site.ts'
+import { makeProject, serial as test, type ExecutionContext, type Files } from '../support/index.ts'
 import { linkPackages } from './installed.ts'
 import { CONNECTED, edit, shows, styleOf, textOf as text, visit } from './page.ts'
 import { compilersOf } from './recipes.ts'

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Compiler } from '../../lib/runtime/settings/options.ts'
 import { readPart } from '../support/examples.ts'
-import { writeFiles } from '../support/site.ts'
-import { moduleFile } from '../support/typescript.ts'
+import { moduleFile, writeFiles } from '../support/index.ts'
 
 const page = readPart('docs/writing-a-compiler.md')
 export const RECIPES = new Map(['Vue', 'Svelte'].map(name => [name, page.take(name)[0]?.text]))

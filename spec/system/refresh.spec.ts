@@ -1,6 +1,6 @@
 // Components of React and Preact in a browser: what an edit of a module does to their state.
-import { serial as test, type ExecutionContext } from '../support/test.ts'
-import { makeProject, makeSite, type Files, type SiteOptions } from '../support/site.ts'
+import { makeProject, makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
+import type { Files, SiteOptions } from '../support/index.ts'
 import type { Browser, DrivenPage } from './browser.ts'
 import { launch as launchChromium } from './chromium.ts'
 import { launch as launchFirefox } from './firefox.ts'

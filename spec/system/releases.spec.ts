@@ -1,13 +1,11 @@
 // A page that is open while its application is deployed, in a browser.
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../support/test.ts'
 import { build } from 'vite'
 import { cleanKept, keep } from '../../lib/index.ts'
-import { makeBundlerProject } from '../support/bundler-project.ts'
 import { isAble } from '../support/deltas.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
-import { writeFiles } from '../support/site.ts'
+import { makeBundlerProject, test, writeFiles, type ExecutionContext } from '../support/index.ts'
 import { folderOf } from './installed.ts'
 import { dictionaries, shows, visit, type View } from './page.ts'
 

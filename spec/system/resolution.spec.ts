@@ -4,10 +4,8 @@ import fc from 'fast-check'
 import { pathFrom } from '../../lib/runtime/files/paths.ts'
 import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
 import { command } from '../support/command.ts'
-import { makeProject, makeSite, writeFiles } from '../support/site.ts'
-import { cases } from '../support/soak.ts'
-import { words } from '../support/texts.ts'
-import { test, type ExecutionContext } from '../support/test.ts'
+import { cases, makeProject, makeSite, test, words, writeFiles } from '../support/index.ts'
+import type { ExecutionContext } from '../support/index.ts'
 import { startVite } from '../support/vite-server.ts'
 
 const [BATCHES, TREES] = [cases(4, 50), 40]

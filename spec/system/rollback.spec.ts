@@ -1,11 +1,8 @@
 // A deploy of the older release while pages of both are open; releases.spec.ts has lazy chunks.
-import { serial as test } from '../support/test.ts'
-import { ask } from '../support/ask.ts'
 import { command } from '../support/command.ts'
 import { readPart } from '../support/examples.ts'
-import { readManifest } from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
-import { writeFiles } from '../support/site.ts'
+import { ask, readManifest, serial as test, writeFiles } from '../support/index.ts'
 import { Visitors } from '../support/visitors.ts'
 import { proxyInFront, varnishInFront } from './in-front.ts'
 

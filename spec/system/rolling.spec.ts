@@ -1,20 +1,11 @@
 // Deploys of three replicas, one after another, while visitors open pages and fetch their assets.
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serial as test, type ExecutionContext } from '../support/test.ts'
 import { clean } from '../../lib/koa-assets.ts'
-import { ask } from '../support/ask.ts'
 import { runBuilt } from '../publishing/cli/run.ts'
-import {
-  digestIn,
-  digestOf,
-  isPublic,
-  placed,
-  readManifest,
-  targetOf
-} from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
-import { makeProject } from '../support/site.ts'
+import { ask, digestIn, digestOf, isPublic, makeProject, placed } from '../support/index.ts'
+import { readManifest, serial as test, targetOf, type ExecutionContext } from '../support/index.ts'
 import { isAble } from '../support/deltas.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, proxyInFront, varnishInFront } from './in-front.ts'

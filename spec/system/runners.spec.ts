@@ -4,8 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { serial as test } from '../support/test.ts'
-import { writeFiles } from '../support/site.ts'
+import { serial as test, writeFiles } from '../support/index.ts'
 
 /** The oldest, which takes ten seconds for each, and the newest, whose rules of node16 are among those of nodenext. */
 const TYPESCRIPTS = { '5.6': ['node16'], '7.0': ['nodenext', 'bundler'] }

@@ -3,8 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { serial as test, type ExecutionContext } from '../support/test.ts'
-import { ask } from '../support/ask.ts'
+import { ask, serial as test, type ExecutionContext } from '../support/index.ts'
 import { isHit } from './in-front.ts'
 
 const NODE = process.execPath

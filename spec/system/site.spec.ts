@@ -1,11 +1,9 @@
 // npm run docs: the site of the documentation, in a browser. VitePress fails the build where a link is dead.
 import { readdirSync } from 'node:fs'
-import { test } from '../support/test.ts'
 import Koa from 'koa'
 import { koaFiles } from '../../lib/index.ts'
 import { command } from '../support/command.ts'
-import { listen } from '../support/front.ts'
-import { until } from '../support/until.ts'
+import { listen, test, until } from '../support/index.ts'
 import { launch } from './chromium.ts'
 import { findingsIn, preferScheme, resize, shows } from './page.ts'
 

@@ -1,9 +1,8 @@
 // Pages for everybody under the strictest policy: no nonce, and no script without integrity.
 import { createHash } from 'node:crypto'
-import { test, type ExecutionContext } from '../support/test.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, type Files } from '../support/site.ts'
+import { makeProject, placed, run, test, type ExecutionContext } from '../support/index.ts'
+import type { Files } from '../support/index.ts'
 import { visit, type View } from './page.ts'
 
 const FILES: Files = {

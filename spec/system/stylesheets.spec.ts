@@ -1,8 +1,7 @@
 // Joined stylesheets in Chromium: a model of the cascade.
-import { test } from '../support/test.ts'
 import * as fc from 'fast-check'
-import { placed, readManifest, run } from '../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../support/site.ts'
+import { makeProject, placed, readManifest, run, test, writeFiles } from '../support/index.ts'
+import type { Files } from '../support/index.ts'
 import { visit } from './page.ts'
 
 const PROJECTS = 60

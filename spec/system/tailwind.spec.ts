@@ -1,9 +1,8 @@
 // docs/tailwind.md: what `init --tailwind` writes, followed in development and in production.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../support/test.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
-import { withDigest } from '../support/digest.ts'
+import { test, withDigest, type ExecutionContext } from '../support/index.ts'
 import { linkPackages } from './installed.ts'
 
 const page = readPage('docs/tailwind.md')

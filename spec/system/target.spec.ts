@@ -1,9 +1,7 @@
 // What the option target makes of stylesheets and scripts, in a Chromium that knows all that was lowered.
-import { test, type ExecutionContext } from '../support/test.ts'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
-import { placed, run } from '../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
-import { words } from '../support/texts.ts'
+import { makeProject, placed, run, test, words, writeFiles } from '../support/index.ts'
+import type { ExecutionContext } from '../support/index.ts'
 import { visit } from './page.ts'
 
 const FILES = placed({

@@ -1,11 +1,10 @@
 // Applications as tutorials have them, in a browser, beside what Vite makes of the same sources.
 import { join } from 'node:path'
-import { test, type ExecutionContext } from '../support/test.ts'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { precompile } from '../../lib/koa-assets.ts'
-import { makeProject, writeFiles, type Files } from '../support/site.ts'
-import { warningsAbout } from '../support/warnings.ts'
+import { makeProject, test, warningsAbout, writeFiles } from '../support/index.ts'
+import type { ExecutionContext, Files } from '../support/index.ts'
 import { buildWithVite, linkPackages } from './installed.ts'
 import { ICON, shows, styleOf, visit, type View, type VisitOptions } from './page.ts'
 import { compilersOf, RECIPES } from './recipes.ts'

@@ -1,10 +1,9 @@
 // How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
 import { Agent } from 'node:http'
-import { serial as test } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { available, offering } from '../support/deltas.ts'
-import { until } from '../support/until.ts'
+import { serial as test, until } from '../support/index.ts'
 import { isHit, shareVarnish } from './in-front.ts'
 
 const COUNT = 300

@@ -1,15 +1,11 @@
 // Varnish as the shared cache, with the VCL of demo/deploy.
 import { EventEmitter, once } from 'node:events'
-import { test } from '../support/test.ts'
 import Koa, { type Context, type Middleware } from 'koa'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
-import { ask, type Question } from '../support/ask.ts'
-import { digestOf, run, targetOf } from '../support/fingerprinted.ts'
-import { listen } from '../support/front.ts'
-import { makeProject, makeSite, writeFiles } from '../support/site.ts'
-import { until } from '../support/until.ts'
+import { ask, digestOf, listen, makeProject, makeSite, run, targetOf } from '../support/index.ts'
+import { test, until, writeFiles, type Question } from '../support/index.ts'
 import {
   health,
   isHit,

@@ -1,5 +1,4 @@
 import cors from '@koa/cors'
-import { test } from '../../support/test.ts'
 import Koa from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
@@ -7,9 +6,8 @@ import session from 'koa-session'
 import { koaAssets, koaHttpCache } from '../../../lib/index.ts'
 import { open } from '../../support/cached-site.ts'
 import { openTab } from '../../extras/live/tab.ts'
-import { makeProject, makeSite, type Site } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
-import { warningsAbout } from '../../support/warnings.ts'
+import { makeProject, makeSite, test, until, warningsAbout } from '../../support/index.ts'
+import type { Site } from '../../support/index.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
