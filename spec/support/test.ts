@@ -23,9 +23,9 @@ async function inTurn(spec: Spec, t: ExecutionContext): Promise<void> {
 
 const limited = (title: string, spec: Spec) => ava(title, t => inTurn(spec, t))
 
-export const { serial } = ava
+export const { after, serial } = ava
 export const test = Object.assign(limited, {
   serial,
   before: ava.before,
-  after: ava.after
+  after
 }) as Pick<TestFn, 'serial' | 'before' | 'after'> & typeof limited

@@ -1,6 +1,9 @@
 // Components of React and Preact in a browser: what an edit of a module does to their state.
-import { makeProject, makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
-import type { Files, SiteOptions } from '../support/index.ts'
+import { mkdtempSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, makeSite, removeFolder, serial as test } from '../support/index.ts'
+import type { ExecutionContext, Files, SiteOptions } from '../support/index.ts'
 import type { Browser, DrivenPage } from './browser.ts'
 import { launch as launchChromium } from './chromium.ts'
 import { launch as launchFirefox } from './firefox.ts'
@@ -79,6 +82,21 @@ interface Opening extends SiteOptions {
   readonly hasKeeper?: boolean
 }
 
+/** Specs that take the same packages have one project, in turn, whose packages are built once. */
+const projects = new Map<string, string>()
+
+function projectWith(packages: readonly string[]): string {
+  const key = packages.join()
+  const known = projects.get(key)
+  if (known !== undefined) return known
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'koa-fresh-assets-')))
+  linkPackages(root, packages)
+  projects.set(key, root)
+  return root
+}
+
+after.always(() => projects.forEach(root => removeFolder(root)))
+
 /** A page with a policy that allows nothing inline, and no HTML in scripts. */
 async function open<P extends DrivenPage>(
   t: ExecutionContext,
@@ -86,9 +104,8 @@ async function open<P extends DrivenPage>(
   launch: (t: ExecutionContext) => Browser<P>,
   { hasLive = true, hasKeeper = true, ...options }: Opening = {}
 ) {
-  const root = makeProject(t)
   const all = hasKeeper ? [...packages, keeper] : packages
-  linkPackages(root, all)
+  const root = projectWith(all)
   const dependencies = Object.fromEntries(all.map(name => [name, '*']))
   let pages = 0
   const routes = atRoot(ctx => {
