@@ -346,6 +346,13 @@ soakTest('a package brings its assets, in development and in production', async 
   t.is((await site.ask('/assets/admin/confetti/confetti.css')).status, 200)
 })
 
+const SERVER = `import Koa from 'koa'
+  import { koaAssets } from 'koa-fresh-assets'
+  import options from './assets.config.js'
+  const app = new Koa()
+  app.silent = true
+  app.use(koaAssets({ ...options, serve: true })).listen(3000)`
+
 const modulesPage = readPage('docs/modules.md')
 const example = modulesPage.take('')
 // In spec/system/npm-assets.spec.ts, where the packages are.
@@ -383,6 +390,23 @@ soakTest('in production the page links to what its script imports, and all is th
   for (const url of urls) t.is((await site.ask(url)).status, 200, url)
 })
 
+soakTest(
+  'a member of a workspace is a source directory, whose modules are imported by its name',
+  async t => {
+    const site = makeExample(t, {
+      '../ui/src/index.ts': "export { label } from './label'",
+      '../ui/src/label.ts': "export const label: string = 'Buy'",
+      'apps/web/assets/javascripts/app.js': "import { label } from '@acme/ui'; alert(label)",
+      'server.js': SERVER
+    })
+    await site.follow(modulesPage.take('Members of a workspace'))
+    await site.run('node server.js')
+    t.regex((await site.ask('/assets/app.js')).text, /from "\/assets\/ui\/index\.js"/)
+    t.is((await site.ask('/assets/ui/label.js')).status, 200)
+    await site.run('npx koa-fresh-assets precompile')
+  }
+)
+
 const compilers = readPage('docs/writing-a-compiler.md')
 const sprite = compilers.take('')
 // In spec/system/tutorials.spec.ts, where the packages are.
@@ -392,12 +416,7 @@ compilers.take('Svelte')
 soakTest('the sprite is compiled, follows its icons, and names the line of a mistake', async t => {
   const images = 'apps/web/assets/images'
   const site = makeExample(t, {
-    'server.js': `import Koa from 'koa'
-      import { koaAssets } from 'koa-fresh-assets'
-      import options from './assets.config.js'
-      const app = new Koa()
-      app.silent = true
-      app.use(koaAssets({ ...options, serve: true })).listen(3000)`,
+    'server.js': SERVER,
     [`${images}/icons.sprite`]: 'house\nuser\n',
     [`${images}/house.svg`]: '<svg id="1"/>'
   })

@@ -114,16 +114,17 @@ async function jsonIn(directory: string, looked: Set<string>) {
   }
 }
 
-// Names the first that a package.json above a source, or above the project for a source in `node_modules`, has among its
-// dependencies. `looked` gets the files that were looked for.
+// Names the first that a package.json above a source, or else the project's, has among its dependencies; for a source in
+// `node_modules`, the project's alone. `looked` gets the files that were looked for.
 export async function dependencyAmong(
   names: readonly string[],
   source: string,
   root: string,
   looked: Set<string>
 ): Promise<string | undefined> {
-  const from = source.includes(PACKAGES) ? root : dirname(source)
-  for (const folder of foldersFrom(from)) {
+  const above = source.includes(PACKAGES) ? [] : foldersFrom(dirname(source))
+  const own = above.filter(folder => !isInside(folder, root))
+  for (const folder of [...own, ...foldersFrom(root)]) {
     const found = await jsonIn(folder, looked)
     const { dependencies, devDependencies, peerDependencies } = fieldsOf(found)
     const lists = [dependencies, devDependencies, peerDependencies].filter(isRecord)

@@ -1,7 +1,8 @@
 // Which modules are published so that their components keep their state, and with what.
 import { SourceMap, type SourceMapPayload } from 'node:module'
-import { makeSite, test, type ExecutionContext, type Files } from '../../support/index.ts'
-import type { Site, SiteOptions } from '../../support/index.ts'
+import { join } from 'node:path'
+import { makeProject, makeSite, test } from '../../support/index.ts'
+import type { ExecutionContext, Files, Site, SiteOptions } from '../../support/index.ts'
 
 const COUNTER = `import { useState } from 'react'
 
@@ -118,6 +119,17 @@ test('a module is published again once react-refresh is among the dependencies',
     site.write('/package.json', JSON.stringify(REACT))
     t.regex(await codeOf(site), REGISTERED, file)
   }
+})
+
+test('a component of a workspace member that is a source directory is registered as one of the app', async t => {
+  const workspace = makeProject(t, {
+    'package.json': '{ "workspaces": ["*"] }',
+    'shop/package.json': JSON.stringify(REACT),
+    'ui/package.json': '{ "peerDependencies": { "react": "19" } }',
+    'ui/src/counter.tsx': COUNTER
+  })
+  const options = { root: join(workspace, 'shop'), sources: { dir: '../../../ui/src', at: '/' } }
+  t.regex((await published(t, {}, options)).code, REGISTERED)
 })
 
 test('a component that does not compile is reported with its place', async t => {

@@ -389,8 +389,9 @@ test("what a user's own compiler says of a source has no stack frames, a bug in 
 })
 
 test('an excerpt stays as it was written even if it contains the root, and a root of / hides nothing', async t => {
+  const apps = [{ sources: [{ dir: '/kit/assets' }] }]
   const page = (root: string, error: AssetError) =>
-    errorPage(error, { root, apps: [] } as unknown as Settings, 'text')
+    errorPage(error, { root, apps } as unknown as Settings, 'text')
   const [file, excerpt] = ['apps/web/a.css.scss', '@import "/assets/app.css", "/application.css"']
   const location = { file: `/app/${file}`, line: 1, column: 3, excerpt }
   const error = new CompileError('/app/x.css and /apple', location)
