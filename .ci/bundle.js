@@ -30,8 +30,9 @@ const entries = (names, folder, extension) =>
 
 /** Resolves to names and texts of files in dist. */
 async function bundle(input, output) {
-  // `chunkOf` decides what a chunk has; an import() beside a static one of the same module changes nothing in that.
-  const checks = { ineffectiveDynamicImport: false }
+  // `chunkOf` decides what a chunk has, so an import() beside a static one of the same module changes nothing in that; and
+  // who installs the package has no use for how long a plugin takes.
+  const checks = { ineffectiveDynamicImport: false, pluginTimings: false }
   const build = await rolldown({ platform: 'node', external: isPackage, checks, ...input })
   const { output: files } = await build.generate({ dir: 'dist', format: 'es', ...output })
   await build.close()
