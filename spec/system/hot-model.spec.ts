@@ -349,7 +349,11 @@ async function compareGraphs(t: ExecutionContext, seed: number): Promise<void> {
       // A page in which a module had failed has run all of them once that is corrected.
       const isWhole = ({ ran }: Seen) => fault !== 'none' || ran === loaded.size
       const seen = await look(seen => isSame(seen) && seen.every(isWhole))
-      if (isEndless(seen[1].log)) return false
+      if (isEndless(seen[1].log)) {
+        // It would keep all pages of the browser busy after it is closed.
+        vites.command('Page.crash').catch(() => undefined)
+        return false
+      }
       const [one, other] = seen
       const [own = 0, theirs = 0] = seen.map(({ loads }, at) => loads - (started[at]?.loads ?? 0))
       const told = JSON.stringify({ graph, modules, fault, isNext, one, other, own, theirs })
@@ -396,7 +400,7 @@ async function compareGraphs(t: ExecutionContext, seed: number): Promise<void> {
       }
     }
     // One that is closed may not answer any more.
-    for (const page of [ours, vites]) void page.command('Page.close')
+    for (const page of [ours, vites]) page.command('Page.close').catch(() => undefined)
   }
   const someEdits = fc.array(anEdit, { minLength: 1, maxLength: 4 })
   const holds = fc.asyncProperty(aGraph, someEdits, async (graph, edits) => {
