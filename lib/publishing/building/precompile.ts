@@ -77,7 +77,7 @@ async function publishAll(
     if (errors.length > 0) throw new PrecompileError(errors)
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
-    const writing = { lock: held, signal, onProgress: progressOf('write') }
+    const writing = { listed, lock: held, signal, onProgress: progressOf('write') }
     const report = await withUnsaved(unsaved =>
       publishBuild(settings, { assets, inViews }, { ...writing, unsaved })
     )

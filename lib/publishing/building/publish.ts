@@ -2,11 +2,10 @@
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { sum } from '../../runtime/lists.ts'
-import { wouldBeInPlace } from '../../runtime/files/containment.ts'
+import { removeInPlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, undefinedIfMissing, statOf } from '../../runtime/files/disk.ts'
 import type { PrecompileRows } from '../../runtime/settings/extra-options.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
-import type { Settings } from '../../runtime/settings/settings.ts'
 import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import type { Lock } from '../writing/lock.ts'
@@ -17,11 +16,15 @@ import {
   type Replacement
 } from '../writing/write.ts'
 import type { Unsaved } from '../writing/unsaved.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import type { Listed } from '../sources/snapshot.ts'
 import { namesOf, publishedPath, type Built } from './assets.ts'
 import type { BuildResult } from './builder.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 
 interface PublishOptions {
+  /** What development publishes. */
+  readonly listed: readonly Listed[]
   readonly lock: Lock
   readonly unsaved: Unsaved
   readonly signal: AbortSignal | undefined
@@ -37,7 +40,7 @@ const RENAMES = 64
 export async function publishBuild(
   settings: Project,
   { assets, inViews }: Omit<BuildResult, 'failures'>,
-  { signal, lock, unsaved, onProgress }: PublishOptions
+  { listed, signal, lock, unsaved, onProgress }: PublishOptions
 ) {
   const [path, file] = [`${settings.prefix}.json`, manifestFile(settings)]
   const failed = rethrowAsPublishError(settings, path)
@@ -81,6 +84,10 @@ export async function publishBuild(
       if (!manifest[0]?.isNew) await touch(file, BigInt(Date.now()) * 1_000_000n)
       await save()
     })
+    // Development left the text of each module that is part of another file now. Pages may have what a manifest named.
+    const left = listed.filter(each => !assets.has(each.path) && !before.has(encodePath(each.path)))
+    const drop = ({ path: at }: Listed) => removeInPlace(settings.place, publicFile(settings, at))
+    await inParallel(left, CONCURRENCY, drop).catch(failed)
     const isWritten = (plain: string) => written.get(decodeURIComponent(plain))?.isNew === true
     return {
       ...reportOn(names.assets, before, isWritten),
@@ -97,7 +104,7 @@ export async function publishBuild(
 
 // Open pages still ask for files that the manifest no longer names, and `clean` counts from their change time, which nobody
 // can set to a chosen value. Resolves to the number of those that exist.
-async function touchSuperseded(settings: Settings, before: AssetsByPath, now: AssetsByPath) {
+async function touchSuperseded(settings: Project, before: AssetsByPath, now: AssetsByPath) {
   const current = new Set(Array.from(now.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
   const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
-import { makeProject, readManifest, run, test, words } from '../../../support/index.ts'
+import { makeProject, makeSite, readManifest, run, test, words } from '../../../support/index.ts'
 import { ALL, makeShop, pkg, scriptsIn } from './shop.ts'
 
 test('each app is joined by its own option; what another app or a classic script loads stays a file', async t => {
@@ -47,6 +47,21 @@ test('modules that import each other become one file; names may have spaces and 
   const menu = readManifest(shop.root).assets[`/assets/${encodeURIComponent('Menü 1.js')}`]
   t.is(menu?.imports?.length, 1)
   t.deepEqual(menu?.dynamicImports, [`/assets/${encodeURIComponent('Später.js')}`])
+})
+
+test('a joined module of development is removed, with its source text, unless a release had it', async t => {
+  const site = await makeSite(t, {
+    'js/app.ts': "import { part } from './part'\nconsole.log(part)",
+    'js/part.ts': "export const part: string = 'part' // secret"
+  })
+  const joinedBy = async (bundle: boolean) => {
+    t.regex((await site.ask('/assets/part.js')).text, /sourceMappingURL=data:/)
+    await run({ root: site.root, bundle })
+    return site.read('/public/assets/part.js')
+  }
+  t.is(await joinedBy(true), undefined)
+  t.is(await joinedBy(false), 'export const part = "part";\n')
+  t.not(await joinedBy(true), undefined)
 })
 
 test('a module that would take the place of another file is an error', async t => {
