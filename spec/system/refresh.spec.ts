@@ -60,7 +60,8 @@ const LIBRARIES: Readonly<Record<string, Library>> = {
       ...SOURCES,
       'main.tsx': `import { createRoot } from 'react-dom/client'
 import { Shop } from './shop'
-createRoot(document.querySelector('#app')!).render(<Shop />)
+const App = () => <Shop />
+createRoot(document.querySelector('#app')!).render(<App />)
 `
     }
   },
@@ -71,7 +72,8 @@ createRoot(document.querySelector('#app')!).render(<Shop />)
       ...inPreact(SOURCES),
       'main.tsx': `import { render } from 'preact'
 import { Shop } from './shop'
-render(<Shop />, document.querySelector('#app')!)
+const App = () => <Shop />
+render(<App />, document.querySelector('#app')!)
 `
     }
   }

@@ -10,6 +10,7 @@ import { ifAssetError } from '../../runtime/errors.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { firstFile, inlineMap, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
+import { loadModuleLexer } from '../../publishing/references/modules.ts'
 import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
 import { scriptAt } from '../live/channel.ts'
 import { loadRolldown, type Rolldown } from '../modules/rolldown.ts'
@@ -48,18 +49,20 @@ async function register({ transform }: Rolldown, given: string, name: string, so
   // The publication reports errors of syntax.
   if (errors.length > 0 || !(hasComponents || code.includes('$RefreshSig$('))) return undefined
   const comment = map ? inlineMap(JSON.stringify(map)) : ''
-  return (keeper: string) => code + ending(keeper, hasComponents) + comment
+  // A module that exports nothing renders what is in it, and would do so twice if it ran again.
+  const isBoundary = hasComponents && (await loadModuleLexer()).hasExports(code)
+  return (keeper: string) => code + ending(keeper, isBoundary) + comment
 }
 
 /** Functions are there before the first line runs, so what is appended moves no place of the text. */
-function ending(keeper: string, hasComponents: boolean): string {
+function ending(keeper: string, isBoundary: boolean): string {
   const isPreact = keeper === '@prefresh/core'
   const own = `globalThis.koaFreshAssetsRefresh?.${isPreact ? 'preact' : 'react'}`
   const accept = `if (${own}) import.meta.hot?.accept(${own}.follow(import.meta.url, import.meta.hot))\n`
   return `${isPreact ? `import '${keeper}'\n` : ''}\
 function $RefreshReg$(type, name) { ${own}?.register(import.meta.url, type, name) }
 function $RefreshSig$() { return ${own}?.sign() ?? (type => type) }
-${hasComponents ? accept : ''}`
+${isBoundary ? accept : ''}`
 }
 
 const RUNTIME = 'react-refresh/cjs/react-refresh-runtime.development.js'

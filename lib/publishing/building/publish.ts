@@ -23,7 +23,7 @@ import type { BuildResult } from './builder.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 
 interface PublishOptions {
-  /** What development publishes. */
+  /** Development publishes these. */
   readonly listed: readonly Listed[]
   readonly lock: Lock
   readonly unsaved: Unsaved
@@ -48,9 +48,8 @@ export async function publishBuild(
   const names = namesOf(assets, { apps: settings.apps, inViews })
   const save = () => unsaved.save().catch(failed)
   const extras = before.size > 0 ? settings.extras : []
-  const writers = await Promise.all(
-    extras.flatMap(extra => extra.deltas?.writer(settings, before, unsaved) ?? [])
-  )
+  const made = extras.flatMap(extra => extra.deltas?.writer(settings, before, unsaved) ?? [])
+  const writers = await Promise.all(made)
   const written = new Map<string, WrittenAsset>()
   let done = 0
   const write = async (built: Built) => {

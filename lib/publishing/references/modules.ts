@@ -52,6 +52,7 @@ export async function loadModuleLexer() {
       const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
     },
+    hasExports: (code: string) => (lex(code)?.[1] ?? []).length > 0,
     metasIn: (code: string) => importsIn(code).flatMap(({ d, s }) => (d === IMPORT_META ? s : [])),
     usesOwnUrl: (code: string) =>
       importsIn(code).some(({ d, n }) => d === IMPORT_META || (d !== STATIC && n === undefined))

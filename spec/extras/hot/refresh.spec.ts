@@ -84,6 +84,13 @@ test('a module that only has hooks of its own signs them, and accepts nothing', 
   t.notRegex(code, /follow/)
 })
 
+test('a module that renders its components, and exports nothing, is not run again for an edit', async t => {
+  const files = { 'scripts/counter.tsx': `${COUNTER.replace('export ', '')}render(<Counter />)\n` }
+  const { code } = await published(t, { ...files, ...withPackages(REACT) })
+  t.regex(code, REGISTERED)
+  t.notRegex(code, /follow/)
+})
+
 for (const [title, files, options] of [
   ['without react-refresh', UNPREPARED, {}],
   ['in production', withPackages(REACT), { env: 'production', compile: true }],

@@ -31,8 +31,7 @@ function refresh({ register, sign, isComponent, renderAgain }) {
     const isKept = (/** @type {string} */ name) =>
       name in old && name in now && (isComponent(now[name]) || old[name] === now[name])
     const name = Object.keys({ ...old, ...now }).find(each => !isKept(each))
-    if (name !== undefined) return `its export ${name} is new, gone or no component`
-    return Object.keys(now).length > 0 ? undefined : 'it exports no component'
+    return name === undefined ? undefined : `its export ${name} is new, gone or no component`
   }
 
   return {
