@@ -401,8 +401,3 @@ test('an excerpt stays as it was written even if it contains the root, and a roo
   const bad = new CompileError('bad', { file: `/${file}`, line: 1 })
   t.is(await page('/', bad), `${head}${file}:1\n\nbad\n`)
 })
-
-test('an error for a name that a helper cannot find still tells which view asked', t => {
-  const { stack = '' } = new AssetError('asset-unknown', 'nope.css is not in the manifest')
-  t.regex(stack, /compilers\.spec\.ts/)
-})

@@ -1,10 +1,8 @@
 // What tsconfig.json says to the compiler of TypeScript and JSX.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import * as esbuild from 'esbuild'
 import fc from 'fast-check'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { compileByEsbuild } from '../../../lib/publishing/compilers/esbuild.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { followed } from '../../support/module-graph.ts'
 import { makeFingerprinted, makeProject, makeSite, MODES, test } from '../../support/index.ts'
@@ -58,28 +56,6 @@ test('each setting that changes the output counts, in development and precompile
   for (const mode of MODES) {
     const site = await makeFingerprinted(t, mode, files, { missing: 'ignore' })
     t.regex((await site.ask(await site.path('app.js'))).text, PREACT)
-  }
-})
-
-const COUNTED: ReadonlyArray<readonly [settings: Files, calls: number]> = [
-  [{}, 1],
-  [{ 'tsconfig.json': '{}' }, 2],
-  [{ 'tsconfig.json': '{ "extends": "./base.json" }', 'base.json': '{}' }, 3]
-]
-
-test('esbuild is asked once for a source, and once for each file with settings that is there', async t => {
-  for (const [settings, expected] of COUNTED) {
-    const root = makeProject(t, settings)
-    let calls = 0
-    const transform: typeof esbuild.transform = (...given) => {
-      calls++
-      return esbuild.transform(...given)
-    }
-    const text = { code: FIELDS, bytes: Buffer.from(FIELDS), env: 'development' }
-    const loadPaths = [join(root, 'node_modules')]
-    const input = { ...text, path: join(root, 'src/lib/cart.ts'), loadPaths }
-    await compileByEsbuild({ ...esbuild, transform }, input, 'ts')
-    t.is(calls, expected, JSON.stringify(settings))
   }
 })
 

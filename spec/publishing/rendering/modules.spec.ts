@@ -298,6 +298,9 @@ test('the report of a reference that leads nowhere names what is nearest, as it 
   }
   const modules = {
     './Money.js': near('./money.js', isCase),
+    './mony.ts': near('./money.ts'),
+    './money.tsx': near('./money.ts'),
+    './nothing.mts': '',
     '../javascripts/lib/cart.js': near('lib/card.js')
   }
   const lines = (of: object, line: (path: string) => string) => Object.keys(of).map(line).join('\n')

@@ -1,8 +1,7 @@
 // Modules that import others by the names of their sources, such as ./money.ts, as Node wants them.
 import fc from 'fast-check'
 import { filesOf, followed, graphs, reachedIn } from '../../support/module-graph.ts'
-import { cases, makeFingerprinted, makeProject, makeSite, placed } from '../../support/index.ts'
-import { run, test, warningsAbout } from '../../support/index.ts'
+import { cases, makeFingerprinted, makeSite, test, warningsAbout } from '../../support/index.ts'
 
 const OPTIONS = { missing: 'error', integrity: false } as const
 
@@ -18,28 +17,6 @@ for (const mode of ['development', 'precompiled', 'live'] as const)
     })
     await fc.assert(property, { numRuns: cases(6, 60) })
   })
-
-test('a source that is not there is an error in development as in precompile, with what is near', async t => {
-  const files = {
-    'javascripts/money.ts': 'export const price = 1',
-    'javascripts/near.ts': "import './mony.ts'",
-    'javascripts/other.ts': "import './money.tsx'",
-    'javascripts/lost.ts': "\nimport './nothing.mts'"
-  }
-  const told = {
-    near: /near\.ts:1:8 refers to \.\/mony\.ts, which was not found: did you mean '\.\/money\.ts'\?$/m,
-    other: /other\.ts:1:8 refers to \.\/money\.tsx, which .*: did you mean '\.\/money\.ts'\?$/m,
-    lost: /lost\.ts:2:8 refers to \.\/nothing\.mts, which was not found$/m
-  }
-  const site = await makeSite(t, files)
-  const root = makeProject(t, placed(files))
-  const { message } = await t.throwsAsync(run({ root }))
-  for (const [name, expected] of Object.entries(told)) {
-    t.is((await site.ask(`/assets/${name}.js`)).status, 500)
-    t.regex(site.errors.at(-1)?.message ?? '', expected)
-    t.regex(message, expected)
-  }
-})
 
 test('a plain file of the name has it, whether money.ts or money.js is imported', async t => {
   const files = {

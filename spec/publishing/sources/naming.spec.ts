@@ -1,13 +1,12 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { assetSources } from '../../../lib/index.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { Sources } from '../../../lib/publishing/sources/sources.ts'
 import { ask } from '../../support/raw.ts'
 import { FILE_MODE, filesBelow, isWritable, makeFront, makeProject } from '../../support/index.ts'
-import { makeSite, moduleFile, placed, readManifest, removeFolder } from '../../support/index.ts'
+import { makeSite, placed, readManifest, removeFolder } from '../../support/index.ts'
 import { run, targetOf, test, until, warningsAbout, words } from '../../support/index.ts'
 import { writeFiles, type Site } from '../../support/index.ts'
 
@@ -265,17 +264,6 @@ test('append() of anything but absolute paths is a TypeError, and nothing is app
     t.throws(() => assetSources.append(['/fine', given] as string[]), expected)
   }
   t.deepEqual(assetSources.list(), before)
-})
-
-test('two copies of the library in one process share one list', async t => {
-  const copy = `${pathToFileURL(moduleFile('lib/runtime/settings/third-party.ts')).href}?another-copy`
-  const other = (await import(copy)) as { assetSources: typeof assetSources }
-  t.not(other.assetSources, assetSources)
-  const vendor = makeProject(t, { 'scripts/other-copy.js': 'copy()' })
-  other.assetSources.append(vendor)
-  t.true(assetSources.list().includes(vendor))
-  const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
 test('sources of the app come first, then extra ones, then third parties, an exact name before all', async t => {

@@ -198,30 +198,10 @@ test('with 5,000 entries neither an unknown name nor a tail that all of them sha
   }
 })
 
-test('a tail that a folder of sources is called leads nowhere', async t => {
-  const files = { 'css/deep/menu': '', 'css/menu/app.css': '' }
-  for (const mode of MODES) {
-    const site = await makeFingerprinted(t, mode, files)
-    t.regex(await site.path('deep/menu'), /^\/assets\/deep\/menu-/)
-    await t.throwsAsync(site.path('menu'), { code: 'asset-unknown' }, mode)
-  }
-})
-
 // Rolling deploys: two replicas, one deploy apart.
 
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
 const NEW = { ...OLD, 'app.js': 'new()', 'logo.png': 'new', 'more.js': 'more()' }
-
-test('the first page after a precompile has the new tags, and asset and page change together', async t => {
-  const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
-  const before = await site.path('app.js')
-  await site.edit(NEW)
-  const after = await site.path('app.js')
-  t.not(after, before)
-  t.is((await site.ask(after)).text, 'new()')
-  t.is((await site.ask(before)).text, 'old()')
-  t.is((await site.ask(await site.path('more.js'))).text, 'more()')
-})
 
 test('pages of the running release still find what a new manifest has dropped', async t => {
   const files = { 'old/app.css': 'a{}', 'old/gone.js': 'gone()', 'stays.js': 'stays()' }
