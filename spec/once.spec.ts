@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once as event } from 'node:events'
 import { EXTRAS } from '../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
-import { inParallel, once } from '../lib/runtime/concurrency.ts'
+import { inParallel } from '../lib/runtime/concurrency.ts'
 import { precompile } from '../lib/koa-assets.ts'
 import { onFailingDisk, type DiskCall } from './support/failing-disk.ts'
 import type { Outcome, Trial } from './support/failing-open.ts'
@@ -12,16 +12,6 @@ import { serial as test, viteBuild, viteMount, words } from './support/index.ts'
 import type { ExecutionContext } from './support/index.ts'
 
 const ON_REQUEST = { env: 'production', compile: true }
-
-test('a work runs once unless it failed, and a failure nobody waits for ends no process', async t => {
-  let runs = 0
-  const work = once(() =>
-    ++runs === 1 ? Promise.reject(new Error('busy')) : Promise.resolve(runs)
-  )
-  void work()
-  await t.throwsAsync(work(), { message: 'busy' })
-  t.deepEqual([await work(), await work()], [2, 2])
-})
 
 test('a folder that cannot be read when a production server starts is read for the next request', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/print.css.less': '@a: 1px; a { width: @a }' })

@@ -1,33 +1,8 @@
 // What a project meets on Windows, whose names, locks and texts are others; all of it holds on every system.
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { normalize } from 'node:path'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
-import { isWindows, makeProject, makeSite, readManifest, test, until } from './support/index.ts'
-import { words } from './support/index.ts'
-
-/** Names by which Windows opens a device, a stream or another file. */
-const OTHER_NAMES = words(`con nul NUL aux.css con.txt COM1 lpt1.js prn CONIN$/x
-  app.css. app.css%20 app.css%20. app.css::$DATA app.css:stream app.css%3A%3A$DATA
-  app~1.css APP~1.CSS longna~1.css APP.css App.Css sub./app.css sub%20/app.css
-  C:/site C%3A/site %5C%5C.%5Cnul ..%5Capp.css sub%5Capp.css`)
-
-for (const [what, prefix] of [
-  ['an asset', '/assets'],
-  ['a file of public', ''],
-  ['a file of a mount', '/build']
-] as const) {
-  test(`no other name opens ${what}, or a device`, async t => {
-    const files = { 'app.css': 'a{}', 'longname-of-a-file.css': 'b{}', 'sub/app.css': 'c{}' }
-    const everywhere = ['x', '/public', '/dist'].flatMap(folder =>
-      Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text])
-    )
-    const site = await makeSite(t, Object.fromEntries(everywhere), { mounts: { '/build': 'dist' } })
-    for (const [name, text] of Object.entries(files))
-      t.is((await site.ask(`${prefix}/${name}`)).text, text)
-    for (const name of OTHER_NAMES) t.is((await site.ask(`${prefix}/${name}`)).status, 404, name)
-    t.deepEqual(site.errors, [])
-  })
-}
+import { isWindows, makeProject, makeSite, readManifest, test } from './support/index.ts'
 
 test('a target that somebody has open for a moment is replaced after that', async t => {
   const site = await makeSite(t, { 'css/app.css': 'old{}' })
@@ -72,20 +47,6 @@ test('a path of more than 260 characters is published and served', async t => {
   t.true(site.at(`css/${folder}/app.css`).length > 260)
   t.is((await site.ask(`/assets/${folder}/app.css`)).text, 'a{}')
   t.is(site.read(`/public/assets/${folder}/app.css`), 'a{}')
-})
-
-test('while a server watches them, folders of sources are renamed, removed and made again', async t => {
-  const site = await makeSite(t, { 'css/a/b/one.css': 'one{}' })
-  t.is((await site.ask('/assets/a/b/one.css')).text, 'one{}')
-  renameSync(site.at('css/a'), site.at('css/c'))
-  const status = async (path: string) => (await site.ask(path)).status
-  await until(async () => (await status('/assets/c/b/one.css')) === 200, 'the folder is found')
-  t.is(await status('/assets/a/b/one.css'), 404)
-  rmSync(site.at('css/c'), { recursive: true })
-  await until(async () => (await status('/assets/c/b/one.css')) === 404, 'the folder is gone')
-  mkdirSync(site.at('css/c'))
-  writeFileSync(site.at('css/c/two.css'), 'two{}')
-  await until(async () => (await status('/assets/c/two.css')) === 200, 'the next one is found')
 })
 
 test('options may have the separators of the system, and the drive in lower case', async t => {

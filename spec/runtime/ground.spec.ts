@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { oneAtATime } from '../../lib/runtime/concurrency.ts'
 import { nearest, nearestPath } from '../../lib/runtime/check-options.ts'
 import { printable, printableLines } from '../../lib/runtime/errors.ts'
-import { cases, costsAtMost, test } from '../support/index.ts'
+import { cases, costsAtMost, digestOf, test } from '../support/index.ts'
 
 test('control characters and marks that turn the direction of text are escaped, text in any language stays', t => {
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
@@ -48,7 +46,7 @@ test('among paths, those that differ only in their first folders come first, the
 for (const [what, nameOf] of Object.entries({
   'alike but for a number': (at: number) => `widgets/card-${at}/index-${at}.css`,
   'alike to their ends': (at: number) => `vendor/components/dist/file-${1e7 + at}.css`,
-  'of random letters': (at: number) => `${digestOf(at).repeat(2).slice(0, 40)}.css`
+  'of random letters': (at: number) => `${digestOf(String(at)).repeat(2).slice(0, 40)}.css`
 })) {
   test(`${NAMES_IN_A_TREE} names ${what}, none near, take a few times what it takes to digest them`, t => {
     const names = Array.from({ length: NAMES_IN_A_TREE }, (_, at) => nameOf(at))
@@ -60,47 +58,3 @@ for (const [what, nameOf] of Object.entries({
     }
   })
 }
-
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(String(value)).digest('hex')
-}
-
-function makeWork() {
-  const runs: ReturnType<typeof withResolvers>[] = []
-  const ask = oneAtATime(() => {
-    const run = withResolvers()
-    runs.push(run)
-    return run.promise
-  })
-  return { runs, ask }
-}
-
-function withResolvers() {
-  let resolve: () => void = () => {}
-  let reject: (error: Error) => void = () => {}
-  const promise = new Promise<void>((yes, no) => ([resolve, reject] = [yes, no]))
-  return { promise, resolve, reject }
-}
-
-const turn = () => new Promise(resolve => setImmediate(resolve))
-
-test('calls during a run share the next run, which takes place though the first one fails', async t => {
-  const { runs, ask } = makeWork()
-  const first = ask()
-  const [second, third] = [ask(), ask()]
-  t.is(second, third)
-  t.not(first, second)
-  t.is(runs.length, 1)
-  runs[0]?.reject(new Error('no luck'))
-  await t.throwsAsync(first, { message: 'no luck' })
-  await turn()
-  t.is(runs.length, 2)
-  const fourth = ask()
-  t.not(fourth, second, 'it runs already')
-  runs[1]?.resolve()
-  await Promise.all([second, third])
-  await turn()
-  runs[2]?.resolve()
-  await fourth
-  t.is(runs.length, 3)
-})

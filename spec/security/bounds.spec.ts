@@ -1,35 +1,23 @@
 // What a visitor can make a server remember or write.
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
-import { withSlashes } from '../../lib/runtime/files/paths.ts'
 import { MtimeIndex } from '../../lib/publishing/building/mtime-index.ts'
-import { wantedAt } from '../../lib/runtime/serving/request.ts'
-import { settleProject } from '../../lib/runtime/app/extras.ts'
 import { drive, heldBytes } from '../support/in-process.ts'
 import { ask, request, signature } from '../support/raw.ts'
 import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 import { cases, ENVIRONMENTS, makeFront, makeProject, METHODS } from '../support/index.ts'
-import { publicFilesOf, test, until, words, writeFiles } from '../support/index.ts'
+import { test, textsBelow, until, words, writeFiles } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
 
 const MIB = 1024 * 1024
-const EIGHT_KIB = 'x'.repeat(8 * 1024)
 const PADDING = 'x'.repeat(200)
 
 function* numbered(count: number, url: (at: number) => string): Generator<string> {
   for (let at = 0; at < count; at++) yield url(at)
-}
-
-/** Every file below a directory, with its content. */
-function contentsOf(directory: string): Record<string, string> {
-  const paths = readdirSync(directory, { recursive: true }) as string[]
-  const files = paths.filter(path => statSync(join(directory, path)).isFile()).toSorted()
-  const contentOf = (path: string) => readFileSync(join(directory, path), 'utf8')
-  return Object.fromEntries(files.map(path => [withSlashes(path), contentOf(path)]))
 }
 
 const FLOOD = cases(1500, 10_000)
@@ -53,7 +41,7 @@ for (const { name, where, env, options } of placed) {
     const { app, port, errors } = await makeFront(t, { root, ...env, ...options, alone: true })
     await ask(port, 'GET', '/assets/app.css')
     for (const url of Object.values(ways)) await drive(app, numbered(WARM_UP, url))
-    const files = contentsOf(join(root, 'public'))
+    const files = textsBelow(join(root, 'public'))
     const before = await heldBytes()
     for (const [what, url] of Object.entries(ways)) {
       const statuses = await drive(app, numbered(FLOOD, url))
@@ -61,7 +49,7 @@ for (const { name, where, env, options } of placed) {
       // Nearly every name would be more than 400 bytes, and an entry for it as much again.
       await until(async () => (await heldBytes()) - before < MIB, `${what}: 1 MiB more is held`)
     }
-    t.deepEqual(contentsOf(join(root, 'public')), files)
+    t.deepEqual(textsBelow(join(root, 'public')), files)
     t.deepEqual(errors, [])
   })
 }
@@ -95,17 +83,6 @@ test.serial('the index and the memory hold what they may, and no more', async t 
   const entry = { source: '', inputs: [], targets: [], generation: 0 }
   for (let at = 0; at < 1000; at++) index.set(String(at), entry)
   t.is(index.size, 20)
-})
-
-test('a small file counts twice, since it may also be kept behind a head', async t => {
-  const names = Array.from({ length: 40 }, (_, at) => `/assets/${at}.js`)
-  const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
-  const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
-  // What is looked at again is not recalled, however slow this machine is.
-  const settings = settleProject({ root, ...ENVIRONMENTS.production, memory, revalidate: 3600 })
-  const files = publicFilesOf(settings)
-  for (const path of names) await files.find(wantedAt(path, settings))
-  t.is(names.filter(path => files.recall(path)).length, 10)
 })
 
 test('only names that have a source are written, and only below the prefix', async t => {
@@ -146,7 +123,7 @@ test('only names that have a source are written, and only below the prefix', asy
   for (const name of names) t.is((await ask(port, 'POST', `/assets/${name}`)).status, 405)
   t.deepEqual(readdirSync(root).toSorted(), ['README.css', 'apps'])
   for (const name of names) t.is((await ask(port, 'GET', `/assets/${name}`)).status, 200, name)
-  t.deepEqual(Object.keys(contentsOf(join(root, 'public/assets'))), names)
+  t.deepEqual(Object.keys(textsBelow(join(root, 'public/assets'))), names)
   t.deepEqual(errors, [])
 })
 

@@ -66,7 +66,8 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /CON /con.txt /assets/aux.css /aux.css /LPT1.css /nul /assets/app.css::$DATA /assets/app.css:x
     /robots.txt::$DATA /assets/app.css. /assets/app.css.. /assets/app.css%20 /robots.txt%20
     /robots.txt. /css./site.css /css%20/site.css /ADMIN~1/secret.html /assets/nul.css
-    /assets/app.js.
+    /assets/app.js. /con /NUL /COM1 /assets/prn /assets/CONIN$/x /robots.txt%20. /LONGNA~1.CSS
+    /longna~1.css /assets/app.css:stream /robots.txt%3A%3A$DATA /%5C%5C.%5Cnul /assets/..%5Capp.css
   `),
   'names beyond ASCII that do not exist are not found': words(`
     /assets/%C3%A4.css /assets/%E2%80%AE.css /assets/%EF%BC%8E%EF%BC%8E/x

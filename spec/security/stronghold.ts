@@ -33,6 +33,7 @@ const files: Files = {
   'apps/web/assets/images/logo.png': 'png',
   'public/index.html': 'index',
   'public/robots.txt': 'robots',
+  'public/longname-of-a-file.css': 'short: longna~1.css',
   'public/css/site.css': 'site',
   'public/.well-known/x': 'known',
   'public/assets/app.css': 'body { color: red }',

@@ -1,6 +1,4 @@
 // Looks at the disk.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,28 +6,12 @@ import zlib from 'node:zlib'
 import { compareCopy } from '../../../lib/runtime/files/codings.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { ask } from '../../support/raw.ts'
-import { LOADER, makeFront, makeProject, moduleFile, test, words } from '../../support/index.ts'
-import { WRITABLE_CODINGS, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { makeFront, makeProject, test, WRITABLE_CODINGS, words } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
+import { startReplica } from '../../support/replica.ts'
 
 const MIB = 1024 * 1024
-const SITE = moduleFile('spec/support/site-process.ts')
 const COMPILING = { env: 'production', compile: true, fingerprint: false }
-
-/** A site in a process that the shell has put under a limit. */
-async function startLimited(t: ExecutionContext, limit: string, options: object): Promise<number> {
-  const script = `${limit}; exec "$0" "$@"`
-  const child = fork(SITE, [JSON.stringify(options)], {
-    execPath: '/bin/sh',
-    execArgv: ['-c', script, process.execPath, ...LOADER],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc']
-  })
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  const [port] = (await once(child, 'message')) as [number]
-  return port
-}
 
 test('a disk that accepts no more bytes (a limit on the size of files) keeps the last good copies', async t => {
   const root = makeProject(t, {
@@ -39,8 +21,9 @@ test('a disk that accepts no more bytes (a limit on the size of files) keeps the
   })
   const names = ['app.css', 'sheet.css', 'film.bin']
   // 64 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
-  const limit = 'trap "" XFSZ; ulimit -f 128'
-  const port = await startLimited(t, limit, { ...COMPILING, root })
+  const shell = 'trap "" XFSZ; ulimit -f 128; exec "$@"'
+  const { ports } = await startReplica(t, { options: { ...COMPILING, root } }, { shell })
+  const port = ports.http1
   const good = await Promise.all(names.map(name => ask(port, 'GET', `/assets/${name}`)))
   for (const answer of good) t.is(answer.status, 200)
   writeFiles(root, {
@@ -71,7 +54,8 @@ test('without free descriptors there are errors for a while, but never wrong byt
   })
   // Enough for the loader of modules, too few for as many requests.
   const options = { ...COMPILING, root, mounts: { '/static': 'build' } }
-  const port = await startLimited(t, 'ulimit -n 128', options)
+  const { ports } = await startReplica(t, { options }, { shell: 'ulimit -n 128; exec "$@"' })
+  const port = ports.http1
   t.is((await ask(port, 'GET', '/assets/known.css')).text, 'known{}')
   const names = ['known.css', 'new.css', 'film.bin'].map(name => `/assets/${name}`)
   const paths = [...names, '/big.bin', '/static/big.bin']

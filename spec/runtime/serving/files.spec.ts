@@ -9,10 +9,11 @@ import promises from 'node:fs/promises'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import { Directories } from '../../../lib/runtime/serving/directories.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { cases, growsInProportion, makeProject, makeSite, open } from '../../support/index.ts'
-import { openDescriptors, publicFilesOf, replaceCalls, test, until } from '../../support/index.ts'
+import { openDescriptors, replaceCalls, test, until } from '../../support/index.ts'
 import { words, type ExecutionContext, type Site, type SiteOptions } from '../../support/index.ts'
 import { SENDERS } from '../../support/ways.ts'
 
@@ -282,7 +283,8 @@ test('a folder of 20,000 names is listed at most once a second, and for no name 
 
 test('a path of thousands of folders takes time in proportion to its length', t => {
   const settings = settleProject({ root: makeProject(t), env: 'production', apps: false }, {})
-  const files = publicFilesOf(settings)
+  const given = { isOrdinary: async () => true, isHashed: () => false }
+  const files = new Directories(settings, given).public
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
 })
 

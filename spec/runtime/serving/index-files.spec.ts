@@ -297,7 +297,6 @@ test('without assets of its own, a mount of public also serves the folder of the
 })
 
 // A mount is served as public is, on every way of serving.
-const THEN = 1_700_000_000
 
 /** The text, or the status of what is not found. */
 const read = async (site: Site, path: string) => {
@@ -332,30 +331,6 @@ for (const [where, options] of ENVIRONMENTS) {
       }
       t.is((await site.ask('/x/a.txt', { method: 'POST' })).text, 'stack')
     }
-  })
-
-  test(`a file that is added, replaced or deleted is seen by the next request, ${where}`, async t => {
-    const files = {
-      '/build/app/logo.png': 'logo',
-      '/public/static/logo.png': 'hidden by the mount'
-    }
-    const site = await makeSite(t, files, { ...options, mounts: { '/static': 'build/app' } })
-    const expect = async (path: string, expected: string | number) =>
-      t.is(await read(site, `/static/${path}`), expected)
-    await expect('new.js', 404)
-    for (const text of ['one', 'two']) {
-      site.write('/build/app/new.js', text)
-      await expect('new.js', text)
-    }
-    site.write('/build/next.js', 'older', THEN)
-    renameSync(site.at('/build/next.js'), site.at('/build/app/new.js'))
-    await expect('new.js', 'older')
-    rmSync(site.at('/build/app/new.js'))
-    await expect('new.js', 404)
-    await expect('logo.png', 'logo')
-    rmSync(site.at('/build/app/logo.png'))
-    await expect('logo.png', 'hidden by the mount')
-    t.deepEqual(site.errors, [])
   })
 
   test(`a mount whose link is switched or made later leads there, if that may be mounted, ${where}`, async t => {

@@ -361,14 +361,9 @@ test('Cache-Control is that of `immutable`, else that of `cacheControl`, else th
 
 test('a wrong result of a function is a 500 that is reported, and the other files are served', async t => {
   for (const [mount, message] of [
-    [
-      { headers: () => ({ 'X-A': 'a\r\nX-B: c' }) },
-      /^X-A must be Latin-1 text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
-    ],
+    [{ headers: () => ({ 'X-A': 'a\r\nX-B: c' }) }, /^X-A must be Latin-1 text/],
     [{ cacheControl: () => 60 as never }, /^cacheControl must be directives, such as/],
-    [{ immutable: () => 'yes' as never }, /^immutable must be true or false, got 'yes'/],
-    [{ headers: () => ({ ETag: '"mine"' }) }, /^mounts\.\/m\.headers sets ETag, which is/],
-    [{ headers: raise }, /^mine$/]
+    [{ immutable: raise }, /^mine$/]
   ] as const) {
     const site = await makeSite(t, FILES, { mounts: { '/m': { dir: 'dist', ...mount } } })
     for (let times = 1; times < 3; times++) {
