@@ -1,11 +1,12 @@
 // One directory in place of koa-static.
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Koa, { type Middleware } from 'koa'
+import compose from 'koa-compose'
 import mount from 'koa-mount'
 import { koaAssets, koaFiles } from '../lib/index.ts'
-import { ask, makeProject, open, test, within, type Files } from './support/index.ts'
+import { ask, listen, makeProject, test, within } from './support/index.ts'
+import type { ExecutionContext, Files } from './support/index.ts'
 
 const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
 const FILES: Files = {
@@ -19,10 +20,8 @@ const FILES: Files = {
   'dist/.env': 'secret'
 }
 
-async function site(t: Parameters<typeof open>[0], ...stack: Middleware[]) {
-  const app = new Koa()
-  for (const each of stack) app.use(each)
-  const port = await open(t, createServer(app.callback()))
+async function site(t: ExecutionContext, ...stack: Middleware[]) {
+  const port = await listen(t, new Koa().use(compose(stack)).callback())
   return (path: string, headers = {}) => ask(port, path, { headers })
 }
 

@@ -3,8 +3,9 @@ import { createRequire } from 'node:module'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import Koa from 'koa'
+import { open } from './support/cached-site.ts'
 import { ask } from './support/raw.ts'
-import { listen, makeProject, test, writeFiles } from './support/index.ts'
+import { makeProject, test, writeFiles } from './support/index.ts'
 
 /** What a file of lib exports in another realm, which has Node's globals as Jest gives them to it. */
 async function loadElsewhere<Exports>(
@@ -43,10 +44,8 @@ test('in another realm koaAssets starts without public, serves, and reports fail
   const compile = () => Promise.reject(new Error('no luck'))
   const compilers = [{ extensions: '.own', target: '.css', compile }]
   const app = new Koa()
-  const errors: Error[] = []
-  app.on('error', error => errors.push(error))
   app.use(elsewhere.koaAssets({ root, env: 'development', serve: true, compilers }))
-  const port = await listen(t, app.callback())
+  const { port, errors } = await open(t, app)
   for (const [target, status] of [
     ['/assets/app.css', 200],
     ['/assets/nowhere.css', 404],
@@ -74,19 +73,16 @@ test('in a realm without Blob, ReadableStream and Response, as of Jest 27, bodie
     'lib/koa-http-cache.ts',
     ['Blob', 'ReadableStream', 'Response']
   )
-  const app = new Koa()
-  const errors: Error[] = []
-  app.on('error', error => errors.push(error))
-  app.use(koaHttpCache({ autoEtag: true }))
+  const app = new Koa().use(koaHttpCache({ autoEtag: true }))
   app.use(async ctx => {
     ctx.body = { page: true }
     if (ctx.path === '/fresh') await ctx.fresh('x')
   })
-  const port = await listen(t, app.callback())
+  const site = await open(t, app)
   for (const path of ['/', '/fresh']) {
-    const { status, headers } = await ask(port, 'GET', path)
-    const again = await ask(port, 'GET', path, { 'If-None-Match': headers['etag'] ?? '' })
+    const { status, headers } = await site.get({}, path)
+    const again = await site.get({ 'if-none-match': headers.etag ?? '' }, path)
     t.deepEqual([status, again.status], [200, 304])
   }
-  t.deepEqual(errors, [])
+  t.deepEqual(site.errors, [])
 })

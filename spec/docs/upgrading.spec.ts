@@ -71,6 +71,12 @@ async function sentFile(t: ExecutionContext, files: Files, path: string, given: 
   return [status, text, JSON.stringify(headers), ...site.errors.map(told)].join('\n')
 }
 
+/** The same of a file of a mount with this code among its options. */
+const mounted = (t: ExecutionContext, path: string, code: string, given: SiteOptions = {}) => {
+  const mounts = { '/m': { dir: 'site', ...(optionsIn(code) as object) } }
+  return sentFile(t, { [`/site/${path}`]: 'a' }, `/m/${path}`, { ...given, apps: false, mounts })
+}
+
 /** What a route with this code sends behind a default, and what is reported. */
 async function sent(t: ExecutionContext, code: string) {
   const run = async (ctx: { body: unknown }) => {
@@ -139,7 +145,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ) => {
     for (const name of names) {
       const site = await makeFingerprinted(t, 'precompiled', { 'app.js': `f(${name})` })
-      t.is((await site.ask(await site.path('app.js'))).text.trim(), 'f("production")')
+      t.is((await site.text('app.js')).trim(), 'f("production")')
     }
     return '"production"'
   },
@@ -200,11 +206,7 @@ const CASES: Readonly<Record<string, Case>> = {
     return asked({})
   },
   "`cacheControl: 'max-age=ten'` or `'maxage=60'` in a mount": async (t, had, now, [[, other]]) => {
-    const asked = (code: string) => {
-      const mounts = { '/m': { dir: 'site', ...(optionsIn(code) as object) } }
-      const options = { apps: false, mounts } as const
-      return sentFile(t, { '/site/a.txt': 'a' }, '/m/a.txt', options)
-    }
+    const asked = (code: string) => mounted(t, 'a.txt', code)
     t.regex(await asked(now), /"cache-control":"max-age=60"/)
     t.regex(await asked(`cacheControl: ${other}`).catch(told), /cacheControl must be directives/)
     return asked(had).catch(told)
@@ -215,13 +217,8 @@ const CASES: Readonly<Record<string, Case>> = {
     return asked(had).catch(told)
   },
   "`exclude: 'privat'` in a mount with a folder `private`": async (t, had, now) => {
-    const asked = (code: string) => {
-      const mounts = { '/m': { dir: 'site', ...(optionsIn(code) as object) } }
-      const options = { apps: false, mounts } as const
-      return sentFile(t, { '/site/private/a.txt': 'a' }, '/m/private/a.txt', options)
-    }
-    t.regex(await asked(now), /^404/)
-    return asked(had)
+    t.regex(await mounted(t, 'private/a.txt', now), /^404/)
+    return mounted(t, 'private/a.txt', had)
   },
   'a default of `koaHttpCache`, and `ctx.status = 404`': (t, ...row) =>
     route(t, 'ctx.status = 404', row[1], row[2]),
@@ -229,8 +226,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "`ctx.type = 'text/plain'` in front of a mount": (t, had) => {
     const front: Middleware = (ctx, next) =>
       evaluate(`${had}; return next()`, { ctx, next }) as Promise<void>
-    const mounts = { '/docs': 'docs' }
-    return sentFile(t, { '/docs/a.html': 'a' }, '/docs/a.html', { apps: false, mounts, front })
+    return mounted(t, 'a.html', '', { front })
   },
   "`headers['server-timing']` of a file, in development": async (t, had, now) => {
     const paths: string[] = []

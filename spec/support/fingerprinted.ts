@@ -23,8 +23,9 @@ export interface FingerprintedSite extends Site {
   render(view: View, at?: string): Promise<string>
   /** Writes below `apps/web/assets`, or below the root; what is precompiled is precompiled again. */
   edit(files: Files): Promise<void>
-  /** The URL path that a page asks for. */
+  /** The URL path that a page asks for, and the text that it gets there. */
   path(name: string): Promise<string>
+  text(name: string): Promise<string>
 }
 
 /** Options as for a site; files are placed as there. */
@@ -53,6 +54,7 @@ export async function makeFingerprinted(
     if (answer.status !== 200) throw site.errors.at(-1) ?? new Error(answer.text)
     return answer.text
   }
+  const path = (name: string) => render(assets => assets.path(name))
   return {
     ...site,
     render,
@@ -60,7 +62,8 @@ export async function makeFingerprinted(
       writeFiles(root, placed(changed))
       if (mode === 'precompiled') await run(options)
     },
-    path: name => render(assets => assets.path(name))
+    path,
+    text: async name => (await site.ask(await path(name))).text
   }
 }
 

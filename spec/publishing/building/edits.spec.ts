@@ -83,7 +83,7 @@ test('a live site, and the next one, serve the last good version of an asset unt
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
   t.is(await site.path('app.css'), path)
   t.is((await site.ask(path)).status, 200)
-  t.is((await site.ask(await site.path('ok.js'))).text, 'better()')
+  t.is(await site.text('ok.js'), 'better()')
   const next = await makeFingerprinted(t, 'live', {}, { root: site.root })
   t.regex((await next.ask('/assets/app.css')).text, /b: c/)
   await site.edit({ 'app.css.scss': 'a { b: d }' })
@@ -141,6 +141,6 @@ for (const [name, next] of [
       t.is((await site.ask(gone)).status, 404, gone)
       t.false(isPublic(site.root, gone))
     }
-    t.is((await site.ask(await site.path('b.txt'))).text, 'b')
+    t.is(await site.text('b.txt'), 'b')
   })
 }

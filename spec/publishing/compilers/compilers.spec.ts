@@ -11,8 +11,6 @@ import { AssetError, assetSources, CompileError } from '../../../lib/index.ts'
 import { makeCounter, makeProject, makeSite, readPublic, run } from '../../support/index.ts'
 import { targetOf, test, withDigest, writeFiles, type Files } from '../../support/index.ts'
 
-const CSS = 'text/css; charset=utf-8'
-
 const LESS = { code: '', bytes: Buffer.of(), path: '/app.css.less', loadPaths: [], env: 'test' }
 
 const lessOf = (render: () => Promise<object>) =>
@@ -36,7 +34,7 @@ test('what Less throws without a line is not an error of the source: it stays as
 
 test("a compiler of the user's own works like a built-in one, whatever it makes", async t => {
   for (const [target, type] of [
-    ['.css', CSS],
+    ['.css', 'text/css; charset=utf-8'],
     ['txt', 'text/plain; charset=utf-8'],
     ['.html', 'text/html; charset=utf-8'],
     ['.svg', 'image/svg+xml']
@@ -244,8 +242,6 @@ test('a package of the workspace itself, which npm links, is found', async t => 
 
 const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
 
-const PLAIN = 'text/plain; charset=utf-8'
-
 /** The source, the column in its second line, and what is said of it. */
 const BROKEN = {
   'css.scss': ['a {\n  b: $no;\n}', 6, 'Undefined variable.\n\n2 |   b: $no;\n         ^'],
@@ -263,8 +259,8 @@ for (const [extension, [code, column, told]] of Object.entries(BROKEN)) {
     for (const end of ['\r\n', '\n']) {
       site.write(source, code.replaceAll('\n', end) + end)
       const { status, text, headers } = await site.ask(url)
-      t.deepEqual([status, headers['content-type'], headers.etag], [500, PLAIN, undefined])
-      t.is(headers['cache-control'], 'no-store')
+      t.deepEqual([status, headers['cache-control'], headers.etag], [500, 'no-store', undefined])
+      t.is(headers['content-type'], 'text/plain; charset=utf-8')
       t.is(text, `This source does not compile\n\n${place}\n\n${told}\n`)
     }
     t.is(site.read(`/public${url}`), undefined)

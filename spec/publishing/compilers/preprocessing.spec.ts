@@ -1,11 +1,9 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
-import { assetSources } from '../../../lib/index.ts'
 import { makeCounter, makeProject, makeSite, open, placed, run, test } from '../../support/index.ts'
-import { untilSettled, warningsAbout, writeFiles, type Files } from '../../support/index.ts'
+import { untilSettled, warningsAbout, type Files } from '../../support/index.ts'
 
 const CSS = 'text/css; charset=utf-8'
 const JS = 'text/javascript; charset=utf-8'
@@ -123,23 +121,6 @@ for (const fingerprint of [false, true]) {
   }
 }
 
-// First, as the sources of third parties are those of the process.
-test.serial('Sass files of the app and of a third party find each other', async t => {
-  const theirs = {
-    'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
-    'styles/_grid.scss': '.grid { top: 1px }',
-    'styles/_theme.scss': '$color: theirs'
-  }
-  assetSources.append(makeProject(t, theirs))
-  const site = await makeSite(t, {
-    'stylesheets/app.css.scss': "@use 'grid'; @use 'stylesheets/local';",
-    'stylesheets/_local.scss': '.local { top: 1px }',
-    'stylesheets/less.css.less': "@import 'nothing-here-yet';"
-  })
-  t.regex((await site.ask('/assets/app.css')).text, /\.grid[^]*\.local/)
-  t.regex((await site.ask('/assets/widget.css')).text, /color: theirs/)
-})
-
 // What a stylesheet depends on beyond the files that a compiler names: what it read by the way, and what
 // it looked for in vain. All of it lies outside the source directories, where no listing tells of it.
 
@@ -233,27 +214,6 @@ for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
     t.deepEqual(site.errors, [])
   })
 }
-
-test("a file that a compiler of the user's own looked for is followed once it is there", async t => {
-  const root = makeProject(t)
-  const optional = join(root, 'config/late.txt')
-  let calls = 0
-  const compile: Compiler['compile'] = () => ({ code: `a${++calls}`, dependencies: [optional] })
-  const compilers = [{ extensions: '.own', target: '.css', compile }]
-  const files = { 'x/app.css.own': 'a', '/config/first.txt': '' }
-  const site = await makeSite(t, files, { root, compilers, env: 'test' })
-  const get = async () => (await site.ask('/assets/app.css')).text
-  t.is(await get(), 'a1')
-  t.is(await get(), 'a1', 'nothing has come')
-  writeFiles(root, { 'config/other.txt': '' })
-  t.is(await get(), 'a1', 'something else has come')
-  writeFileSync(optional, 'late')
-  t.is(await get(), 'a2')
-  writeFileSync(optional, 'edited')
-  t.is(await get(), 'a3')
-  unlinkSync(optional)
-  for (let times = 0; times < 2; times++) t.is(await get(), 'a4')
-})
 
 test('a Less import over HTTP is fetched, and so is what it imports in turn', async t => {
   const remote: Readonly<Record<string, string>> = {

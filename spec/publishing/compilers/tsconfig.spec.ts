@@ -55,7 +55,7 @@ test('each setting that changes the output counts, in development and precompile
   }
   for (const mode of MODES) {
     const site = await makeFingerprinted(t, mode, files, { missing: 'ignore' })
-    t.regex((await site.ask(await site.path('app.js'))).text, PREACT)
+    t.regex(await site.text('app.js'), PREACT)
   }
 })
 

@@ -1,7 +1,6 @@
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
 import { findReferences, type Reference } from '../../../lib/publishing/references/references.ts'
 import { replaceReferences } from '../../../lib/publishing/references/references.ts'
-import { decodeIfValid } from '../../../lib/runtime/urls/spelling.ts'
 import { anyText } from '../../support/any-text.ts'
 import { cases, growsInProportion, makeProject, makeSite, placed } from '../../support/index.ts'
 import { readPublic, run, targetOf, test, warningsAbout } from '../../support/index.ts'
@@ -199,15 +198,6 @@ always(
     findReferences('css', text).length + findReferences('js', text).length === 0,
   anyText(200)
 )
-
-always('replacing references with their own URLs changes nothing, after the first time', text => {
-  const ownUrl = (path: string) => {
-    const decoded = decodeIfValid(path)
-    return decoded === undefined ? path : encodeURI(decoded)
-  }
-  const once = replaced(text, 'css', ownUrl)
-  return replaced(once, 'css', ownUrl) === once
-})
 
 test('text between references stays, whatever they refer to', t => {
   const names = integer({ min: 1, max: 999 }).map(n => `i/${n}.png`)

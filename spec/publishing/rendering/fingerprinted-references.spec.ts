@@ -1,15 +1,10 @@
 // What stylesheets and scripts refer to, under fingerprints.
-import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { encode } from '@jridgewell/sourcemap-codec'
 import { findReferences, replaceReferences } from '../../../lib/publishing/references/references.ts'
-import { referenceErrors } from '../../../lib/publishing/rendering/errors.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/publishing/rendering/source-map.ts'
-import { settle } from '../../../lib/runtime/settings/settings.ts'
-import type { Source } from '../../../lib/publishing/sources/snapshot.ts'
-import { AssetError } from '../../../lib/runtime/errors.ts'
 import { digestIn, digestOf, growsInProportion, makeFingerprinted } from '../../support/index.ts'
-import { makeProject, MODES, test, until, words } from '../../support/index.ts'
+import { MODES, test, until, words } from '../../support/index.ts'
 import type { FingerprintedSite } from '../../support/index.ts'
 import { lexer } from '../../support/ready.ts'
 
@@ -17,10 +12,6 @@ const findModuleReferences = (code: string) => lexer.find(code).references
 
 const pathsOf = (site: FingerprintedSite, names: readonly string[]) =>
   Promise.all(names.map(name => site.path(name)))
-
-/** The text of an asset as a page gets it. */
-const textOf = async (site: FingerprintedSite, name: string) =>
-  (await site.ask(await site.path(name))).text
 
 /** What a browser loads for the first url() of a stylesheet. */
 const firstUrl = (css: string) => /url\("?([^")]+)"?\)/.exec(css)?.[1] ?? ''
@@ -60,9 +51,9 @@ for (const mode of MODES) {
       t.is((await site.ask(before[0] ?? '')).status, 200, 'the old version is still there')
     }
     const [logo, theme] = await paths()
-    t.is(await textOf(site, 'theme.css'), `a { background: url(${logo}) }`)
-    t.is(await textOf(site, 'PAGE.CSS'), `@import "${theme}";`)
-    t.is(await textOf(site, 'app.js'), `import("${await site.path('inc.js')}")`)
+    t.is(await site.text('theme.css'), `a { background: url(${logo}) }`)
+    t.is(await site.text('PAGE.CSS'), `@import "${theme}";`)
+    t.is(await site.text('app.js'), `import("${await site.path('inc.js')}")`)
   })
 
   test(`stylesheets that import each other, or themselves, are digested as one (${mode})`, async t => {
@@ -101,41 +92,14 @@ for (const mode of MODES) {
     }
     const apps = { web: {}, admin: {}, blog: { fingerprint: false } }
     const site = await makeFingerprinted(t, mode, files, { apps })
-    t.is(firstUrl(await textOf(site, 'app.css')), `/assets/seal-${digestOf('web')}.png`)
+    t.is(firstUrl(await site.text('app.css')), `/assets/seal-${digestOf('web')}.png`)
     const path = await site.render(assets => assets.path('app.css'), '/admin/page')
     const seal = `/assets/admin/seal-${digestOf('admin')}.png`
     t.is(firstUrl((await site.ask(path)).text), seal)
-    t.is(await textOf(site, 'shown.css'), `a { b: url(${seal}?x#y); c: url(/assets/blog/pen.png) }`)
+    t.is(await site.text('shown.css'), `a { b: url(${seal}?x#y); c: url(/assets/blog/pen.png) }`)
     const one = `${await site.path('a (1).png')}?v#x`
-    t.is(await textOf(site, 'encoded.css'), `a { b: url("${one}") }`)
+    t.is(await site.text('encoded.css'), `a { b: url("${one}") }`)
     t.is((await site.ask('/assets/blog/pen.png')).text, 'pen')
-  })
-}
-
-const COUNT = 250
-
-for (const [what, compiler, placed] of [
-  ['as it was written', undefined, COUNT],
-  ['that was compiled', { extensions: '.x', target: '.css', compile: () => ({ code: '' }) }, 100]
-] as const) {
-  test(`in a stylesheet ${what} ${placed} of ${COUNT} missing references are located`, async t => {
-    const code = Array.from({ length: COUNT }, (_, at) => `a { b: url(${at}.png) }\n`).join('')
-    const root = makeProject(t, { 'apps/web/assets/app.css': code })
-    const directory = join(root, 'apps/web/assets')
-    const file = join(directory, 'app.css')
-    const names = { path: 'app.css', tail: 'app.css', name: 'app.css' }
-    const source: Source = { ...names, file, directory, from: 0, compiler }
-    const references = findReferences('css', code)
-    const text = { code, references, bare: [], refused: [], dependencies: [] }
-    const app = settle({ root }).publicApp
-    // As while a package cannot be published, of which others tell.
-    const unusable = () => Promise.reject(new AssetError('package-unusable', 'broken'))
-    const errors = await referenceErrors({ root, app, source, text }, references, unusable)
-    t.is(errors.length, COUNT)
-    errors.forEach(({ message }, at) => {
-      const place = at < placed ? `:${at + 1}:12` : ''
-      t.is(message, `apps/web/assets/app.css${place} refers to ${at}.png, which was not found`)
-    })
   })
 }
 

@@ -4,8 +4,7 @@ import { inspect } from 'node:util'
 import { assetSources } from '../../../lib/index.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { Sources } from '../../../lib/publishing/sources/sources.ts'
-import { ask } from '../../support/raw.ts'
-import { FILE_MODE, filesBelow, isWritable, makeFront, makeProject } from '../../support/index.ts'
+import { FILE_MODE, filesBelow, isWritable, makeProject } from '../../support/index.ts'
 import { makeSite, placed, readManifest, removeFolder } from '../../support/index.ts'
 import { run, targetOf, test, until, warningsAbout, words } from '../../support/index.ts'
 import { writeFiles, type Site } from '../../support/index.ts'
@@ -174,21 +173,19 @@ const ODD_NAMES = [
 ].filter(isWritable)
 
 test('a name with any characters is served under its encoded form, and written below public', async t => {
-  const sources = Object.fromEntries(ODD_NAMES.map(name => [`${ASSETS}/x/${name}`, `in ${name}`]))
-  const root = makeProject(t, { ...sources, 'public/ünter wegs.txt': 'plain' })
-  const { port, errors } = await makeFront(t, { root, env: 'development' })
-  t.is((await ask(port, 'GET', '/%C3%BCnter%20wegs.txt')).text, 'plain')
+  const sources = Object.fromEntries(ODD_NAMES.map(name => [`x/${name}`, `in ${name}`]))
+  const site = await makeSite(t, { ...sources, '/public/ünter wegs.txt': 'plain' })
+  t.is((await site.ask('/%C3%BCnter%20wegs.txt')).text, 'plain')
   // What need not be encoded may stay.
   for (const name of words('a+b.txt a,b.txt a;b.txt a=b.txt a&b.txt a$b.txt a@b.txt a[b.txt'))
-    t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
+    t.is((await site.ask(`/assets/${name}`)).text, `in ${name}`)
   for (const name of ODD_NAMES) {
-    const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
-    t.is(response.text, `in ${name}`, encoded(name))
-    t.is(fs.readFileSync(join(root, 'public/assets', name), 'utf8'), `in ${name}`)
+    t.is((await site.ask(`/assets/${encoded(name)}`)).text, `in ${name}`, encoded(name))
+    t.is(site.read(`/public/assets/${name}`), `in ${name}`)
   }
-  const written = fs.readdirSync(join(root, 'public/assets'))
+  const written = fs.readdirSync(site.at('/public/assets'))
   t.deepEqual(written.toSorted(), [...new Set(ODD_NAMES)].toSorted())
-  t.deepEqual(errors, [])
+  t.deepEqual(site.errors, [])
 })
 
 test('names that are not valid in a request are never served, whatever is on disk', async t => {
@@ -200,22 +197,23 @@ test('names that are not valid in a request are never served, whatever is on dis
   fs.closeSync(fs.openSync(Buffer.from(`${root}/${ASSETS}/x/\xff\xfe.txt`, 'latin1'), 'w'))
   fs.mkdirSync(Buffer.from(`${root}/${ASSETS}/\xff`, 'latin1'))
   writeFiles(root, { [`${ASSETS}/x/good.txt`]: 'good' })
-  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  const site = await makeSite(t, {}, { root })
   for (const name of [...names, '\ufffd\ufffd.txt'].map(encoded))
     for (const path of [`/assets/${name}`, `/${name}`, `/assets/x/${name}`])
-      t.is((await ask(port, 'GET', path)).status, 404, path)
-  t.is((await ask(port, 'GET', '/assets/good.txt')).text, 'good')
-  t.deepEqual(errors, [])
+      t.is((await site.ask(path)).status, 404, path)
+  t.deepEqual(await found(site, ['good.txt']), ['good'])
+  t.deepEqual(site.errors, [])
 })
 
 test('names that differ only in case are two names, each with its own bytes', async t => {
   const names = ['App.css', 'app.css', 'APP.CSS', 'aPP.css', 'sub/x.css', 'Sub/x.css']
-  const sources = Object.fromEntries(names.map(name => [`apps/web/assets/x/${name}`, `in ${name}`]))
-  const { port, errors } = await makeFront(t, { root: makeProject(t, sources), env: 'development' })
-  for (const name of [...names, ...names.toReversed()])
-    t.is((await ask(port, 'GET', `/assets/${name}`)).text, `in ${name}`)
-  t.is((await ask(port, 'GET', '/assets/aPp.css')).status, 404)
-  t.deepEqual(errors, [])
+  const site = await makeSite(t, Object.fromEntries(names.map(name => [`x/${name}`, name])))
+  t.deepEqual(await found(site, [...names, ...names.toReversed()]), [
+    ...names,
+    ...names.toReversed()
+  ])
+  t.deepEqual(await found(site, ['aPp.css']), [404])
+  t.deepEqual(site.errors, [])
 })
 
 // The source directories of third-party packages.

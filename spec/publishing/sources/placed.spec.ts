@@ -1,10 +1,6 @@
 // Source directories that are published as they are, or in part.
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { settleProject } from '../../../lib/runtime/app/extras.ts'
-import type { SourceList } from '../../../lib/runtime/app/extra.ts'
-import { makeNameCheck } from '../../../lib/publishing/sources/advice.ts'
-import { Sources } from '../../../lib/publishing/sources/sources.ts'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/index.ts'
 import { makeFingerprinted, makeProject, makeSite, MODES, placed } from '../../support/index.ts'
@@ -27,7 +23,7 @@ const ICONS = { dir: '../../lib', at: 'icons', include: ['*.svg', 'outline/**'],
 for (const mode of MODES) {
   test(`Sass finds what is in it, and its references what is beside them (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES, { sources: [ICONS] })
-    const set = (await site.ask(await site.path('icons/outline/set.css'))).text
+    const set = await site.text('icons/outline/set.css')
     t.true(set.includes(`url("${await site.path('icons/outline/star.svg')}")`), set)
     t.true(set.includes('color: red'), set)
   })
@@ -168,27 +164,6 @@ test('a helper looks nothing up before its page is written, and never outside de
   }
   await until(() => warningsAbout('unseen-in-development').length > 0, 'the name is logged')
   t.deepEqual([...warningsAbout('unseen-in-test'), ...warningsAbout('unseen-in-staging')], [])
-})
-
-test('names in pages that have a source do not list all sources again', async t => {
-  const root = makeProject(t, { 'apps/web/assets/css/app.css': '' })
-  const names = Array.from({ length: 50 }, (_, at) => `npm/${at}.js`)
-  let times = 0
-  const list: SourceList = {
-    place: 'node_modules',
-    files: names.map(name => ({ name, file: join(root, name), directory: root })),
-    version: 1,
-    prefix: 'npm/',
-    verify: () => Promise.resolve(void times++)
-  }
-  const project = settleProject({ root, env: 'development' })
-  const warned = await new Promise<string>(warn => {
-    const sources = new Sources(project, warn, [() => [list]])
-    const check = makeNameCheck(project, sources, warn)
-    for (const app of project.apps) for (const name of [...names, 'npm/none.js']) check(app, name)
-  })
-  t.regex(warned, /links to \/assets\/npm\/none\.js, which has no source/)
-  t.true(times < 5, `${times} times`)
 })
 
 for (const [from, to, at, apps] of [

@@ -10,14 +10,12 @@ import { AS_WRITTEN, ENVIRONMENTS, leadLink, makeFront, makeProject } from '../.
 import { makeSite, removeFolder, replaceCalls, test, until } from '../../support/index.ts'
 import { untilSettled, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
-type Symlinks = 'inside' | 'follow' | 'deny'
-
 const FILES = { 'css/a.css': '', 'css/deep/b.css': '', 'top.txt': '' }
 const ALL = Object.keys(FILES)
 
-async function makeTree(t: ExecutionContext, files = {}, symlinks: Symlinks = 'inside') {
+async function makeTree(t: ExecutionContext, files = {}) {
   const directory = makeProject(t, files)
-  const tree = new Tree(directory, symlinks)
+  const tree = new Tree(directory, 'inside')
   await tree.refresh()
   const list = async () => {
     await tree.verify()

@@ -183,27 +183,6 @@ test('what is remembered is bounded, however many entries pages name', t => {
   t.true(kept.length <= 20, String(kept.length))
 })
 
-test('a page gets the tag of a name as of the last release, with attributes and without', t => {
-  let version = ''
-  const helpers = makeHelpers({}, () => ({
-    isLasting: true,
-    version: () => version,
-    resolve(name) {
-      if (version === '') throw new Error(`${name} is not in the manifest`)
-      return { path: `/assets/${name}`, target: `/assets/${version}/${name}` }
-    }
-  }))('web')
-  t.throws(() => helpers.stylesheet('app'))
-  for (version of ['one', 'two']) {
-    for (let time = 1; time <= 2; time++) {
-      const printed = ' media="print"'
-      t.is(helpers.stylesheet('app'), sheet(`${version}/app.css`))
-      t.is(helpers.stylesheet('app', { media: 'print' }), sheet(`${version}/app.css`, printed))
-      t.is(helpers.javascript('app'), script(`${version}/app.js`))
-    }
-  }
-})
-
 test('an unknown app is a TypeError that suggests the nearest one', t => {
   const all = 'the apps are: web, admin'
   for (const [name, hint] of [
@@ -400,26 +379,5 @@ for (const mode of MODES) {
     const { status, text, headers } = await site.ask('/assets/admin/app.css')
     t.deepEqual([status, text], [200, 'admin'])
     t.notRegex(headers['cache-control'] ?? '', /immutable/)
-  })
-
-  test(`where a module imports by an expression, importMap() has all of every app (${mode})`, async t => {
-    const files = {
-      'javascripts/app.js': "import('./lib/' + name)",
-      'javascripts/lib/dial.js': 'export {}',
-      '/apps/admin/assets/menu.mjs': 'export {}',
-      'stylesheets/app.css': 'a{}'
-    }
-    const host = 'https://cdn.example'
-    const site = await makeFingerprinted(t, mode, files, { host: `${host}/` })
-    const html = await site.render(assets => assets.importMap({ nonce: 'n' }))
-    const map = JSON.parse(html.replace(/<[^>]+>/g, '')) as Record<string, Record<string, string>>
-    const paths = ['/assets/admin/menu.mjs', '/assets/app.js', '/assets/lib/dial.js']
-    const { imports = {} } = map
-    t.is(Object.keys(imports).join(), paths.map(path => host + path).join())
-    for (const url of Object.values(imports)) {
-      const { text, headers } = await site.ask(url.replace(host, ''))
-      t.is(map['integrity']?.[url], sum('sha384', text))
-      t.is(headers['access-control-allow-origin'], '*')
-    }
   })
 }
