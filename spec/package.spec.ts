@@ -11,7 +11,6 @@ import { generalHelp } from '../lib/publishing/cli/arguments.ts'
 import { COMMANDS } from './support/ready.ts'
 import { makeProject, test, withDigest } from './support/index.ts'
 
-const urlOf = (path: string) => pathToFileURL(path).href
 const require = createRequire(resolve('package.json'))
 const first = require('./dist/index.js') as typeof Package
 // As Jest, or a package with a node_modules of its own, loads another copy.
@@ -27,7 +26,10 @@ const described = JSON.parse(readFileSync('package.json', 'utf8')) as {
 test('import has every name that require has, and gives the same copy', async t => {
   for (const entry of ['index', 'koa-assets', 'koa-http-cache', 'vite']) {
     const required = require(`./dist/${entry}.js`) as Record<string, unknown>
-    const imported = (await import(urlOf(`dist/${entry}.js`))) as Record<string, unknown>
+    const imported = (await import(pathToFileURL(`dist/${entry}.js`).href)) as Record<
+      string,
+      unknown
+    >
     for (const [name, value] of Object.entries(required)) t.is(imported[name], value, name)
     t.true(Object.keys(required).length > 0)
   }

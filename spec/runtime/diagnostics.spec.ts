@@ -5,6 +5,7 @@ import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
 import { makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
+import { passOn } from '../support/ways.ts'
 
 const page = readPage('docs/diagnostics.md')
 const [example = ''] = page.take('').map(asBody)
@@ -64,14 +65,11 @@ test('fingerprints: every asset that is built is reported, and after an edit onl
   t.deepEqual(paths(), ['/assets/app.css'])
 })
 
-const TEXT = 'x'.repeat(3000)
-
-const front = (_: unknown, next: () => Promise<unknown>) => next()
-
 test('each response with a file is reported, written to the connection, streamed or given to Koa', async t => {
   const maxFileBytes = 2999
-  for (const options of [{}, { memory: { maxFileBytes } }, { front, memory: { maxFileBytes } }]) {
-    const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
+  const memory = { maxFileBytes }
+  for (const options of [{}, { memory }, { front: passOn, memory }]) {
+    const site = await makeSite(t, { '/public/a.txt': 'x'.repeat(3000) }, options)
     const served = listen(t, 'served')
     const { headers } = await site.ask('/a.txt?secret=1')
     const line = (status: number, bytes: number, reason: string, method = 'GET') => {

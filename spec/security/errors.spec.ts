@@ -120,21 +120,6 @@ test('where root, its app or a source is a link, neither path of it is shown', a
   }
 })
 
-test('a disk error shows no path of the machine', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/stylesheets/app.css': 'a{}',
-    'public/assets/app.css/in-the-way': ''
-  })
-  for (const env of ['development', 'production']) {
-    const { port, errors } = await makeFront(t, { root, env, compile: true, fingerprint: false })
-    const answer = await ask(port, 'GET', '/assets/app.css')
-    t.is(answer.status, 500)
-    t.false(answer.text.includes(root), answer.text)
-    t.is(errors.length, 1)
-    t.is(answer.text.includes('public/assets/app.css'), env === 'development', answer.text)
-  }
-})
-
 const allowKeeping: Middleware = (ctx, next) => {
   ctx.set('Cache-Control', 'public, max-age=600')
   ctx.set('Expires', 'Thu, 01 Jan 2099 00:00:00 GMT')

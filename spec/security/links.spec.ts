@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { readSnapshot, withFile } from '../../lib/runtime/files/open-file.ts'
 import { ask } from '../support/raw.ts'
 import { filesBelow, isNotOurs, makeFingerprinted, makeFront } from '../support/index.ts'
 import { makeFronts, makeProject, placed, run, test, words, writeFiles } from '../support/index.ts'
@@ -127,15 +126,6 @@ async function makeStrangers(t: ExecutionContext, directory: string): Promise<st
   } else t.log('without a device file, which only root can make')
   return [...names, 'link-to-device.css']
 }
-
-test('what takes a file’s place between a look and its opening is a miss, at once', async t => {
-  const directory = join(makeProject(t), 'strangers')
-  const names = await makeStrangers(t, directory)
-  for (const name of names.filter(each => each !== 'socket.css')) {
-    t.is(await withFile(join(directory, name), async () => name), undefined, name)
-    t.is(await readSnapshot(join(directory, name)), undefined, name)
-  }
-})
 
 test('a file that becomes a FIFO, and a FIFO in the place of a target, hold nobody up', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}', 'public/a.txt': 'a' })

@@ -30,9 +30,6 @@ function makeRemembering(t: ExecutionContext, revalidate = 3600): Promise<Site> 
   return makeSite(t, FILES, { compile: false, fingerprint: false, revalidate })
 }
 
-/** In seconds. */
-const SOON = 0.05
-
 /** Often enough that it is remembered. */
 async function miss(site: Site, path: string): Promise<number[]> {
   const statuses: number[] = []
@@ -75,7 +72,7 @@ const APPEARING: Readonly<
 
 for (const [how, { path, before, appear }] of Object.entries(APPEARING)) {
   test(`a file that is ${how} is served after \`revalidate\``, async t => {
-    const site = await makeRemembering(t, SOON)
+    const site = await makeRemembering(t, 0.05)
     before?.(site)
     for (const missing of [path, '/page', '/deep/page'])
       t.deepEqual([missing, ...(await miss(site, missing))], [missing, 404, 404, 404, 404])
@@ -137,8 +134,6 @@ async function download(port: number, headers: string, meanwhile: () => void) {
   return { head: bytes.toString('latin1', 0, end), body: bytes.subarray(end) }
 }
 
-const CLOSE = 'Connection: close\r\n'
-
 for (const [what, headers, length] of [
   ['whole', '', OLD.length],
   ['in part', `Range: bytes=4-${OLD.length - 1}\r\n`, OLD.length - 4]
@@ -170,7 +165,7 @@ for (const [what, headers, length] of [
       }
       // As a precompile sets it, before it is replaced.
       for (const change of [() => fs.utimesSync(path, NPM, NPM), replaceIt]) {
-        const { body } = await download(site.port, headers + CLOSE, change)
+        const { body } = await download(site.port, `${headers}Connection: close\r\n`, change)
         t.true(body.equals(OLD.subarray(-length)))
       }
       t.true((await site.ask('/big.bin')).bytes.equals(next))

@@ -13,7 +13,6 @@ import { WAYS } from '../../support/ways.ts'
 const TEXT = '0123456789'
 const THEN = 1_700_000_000
 const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
-const BEFORE = 'Tue, 14 Nov 2023 22:13:19 GMT'
 const LATER = 'Tue, 14 Nov 2023 22:13:21 GMT'
 
 const makeFile = async (t: ExecutionContext) => {
@@ -101,7 +100,7 @@ test('one range gets 206 or 416; several, another unit and HEAD get the whole fi
 
 test('If-Range: the ETag or the date of the file gets the part, anything else all of it', async t => {
   const { get } = await makeFile(t)
-  const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', 'abc', '', BEFORE, LATER]
+  const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', 'abc', '', LATER]
   for (const value of ['{etag}', LAST_MODIFIED, 'Tuesday, 14-Nov-23 22:13:20 GMT', ...others]) {
     const isCurrent = !others.includes(value)
     const { status, text } = await get({ range: 'bytes=0-3', 'if-range': value })

@@ -10,9 +10,6 @@ import { test, words } from '../../support/index.ts'
 const routes = (ctx: Context) => {
   if (ctx.path !== '/nobody') ctx.body = `${ctx.method} ${ctx.path}`
 }
-const view = (ctx: Context) => {
-  if (ctx.path === '/page') ctx.body = ctx.assets.stylesheet('a')
-}
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 
 test('a file in public is served with its bytes, length and type, one that is added after start too', async t => {
@@ -77,7 +74,10 @@ test('with compile off a source without a target is a 404, and nothing is writte
 
 test('with serving off nothing is served and nothing is written, and helpers work', async t => {
   const files = { 'stylesheets/a.css': 'a{}', '/public/robots.txt': 'x' }
-  const site = await makeSite(t, files, { serve: false, routes: view })
+  const site = await makeSite(t, files, {
+    serve: false,
+    routes: ctx => void (ctx.path === '/page' && (ctx.body = ctx.assets.stylesheet('a')))
+  })
   for (const path of ['/assets/a.css', '/robots.txt', '/assets/%zz'])
     t.is((await site.ask(path)).status, 404, path)
   t.deepEqual(readdirSync(join(site.root, 'public')), ['robots.txt'])
