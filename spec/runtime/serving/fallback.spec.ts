@@ -192,16 +192,6 @@ test('behind a default, the shell of a 404 that a route chose has the lifetime o
   t.is(await lifetimeAt('/elsewhere'), 'no-store')
 })
 
-test('the index file of a folder comes before the shell, at `/` too', async t => {
-  const mounts = { '/': { dir: 'dist', index: 'index.html', fallback: 'about.html' } }
-  const site = await makeSite(t, { ...FILES, '/dist/docs/index.html': 'docs' }, { mounts })
-  const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
-  t.is((await ask('/')).text, SHELL)
-  t.is((await ask('/docs/')).text, 'docs')
-  t.is((await ask('/docs')).headers.location, '/docs/')
-  t.is((await ask('/other/')).text, 'about')
-})
-
 test('a handler that responds by itself, and later, gets no shell, no 405 and no field', async t => {
   const routes: Middleware = ctx => void (ctx.respond = false)
   const front: Middleware = async (ctx, next) => {
