@@ -156,23 +156,6 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     t.deepEqual(errors, [])
   })
 
-  test(`pipelined downloads arrive whole, one after the other, ${sender}`, async t => {
-    const { port, file } = await makeCounted(t, options)
-    const socket = connect(port, '127.0.0.1')
-    socket.write(BIG_REQUEST.repeat(4))
-    socket.write(request('GET', '/big.bin'))
-    let length = 0
-    let most = 0
-    for await (const chunk of socket) {
-      length += (chunk as Buffer).length
-      most = Math.max(most, openDescriptors(file))
-    }
-    t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
-    // One is opened while that before it is being closed.
-    t.true(most <= 2, `${most} at once`)
-    await until(() => openDescriptors(file) === 0, 'the file is closed')
-  })
-
   test(`HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, seen } = counted

@@ -77,5 +77,9 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /assets/* /assets/ap /assets/app /assets/app. /assets/app.cs /assets/{a,app}.js
     /assets/[a-z]pp.js /assets/**/app.js /assets/%2A /assets/?pp.js /assets/%3Fpp.js
     /assets/app.(css|js) /assets/!(x).js /assets/APP.css /assets/App.js /ROBOTS.TXT
-  `)
+  `),
+  'names of object properties are not found unless they are files': words(`
+    __proto__ constructor prototype toString hasOwnProperty valueOf __proto__/polluted
+    constructor/prototype x.__proto__ x.constructor app.__proto__
+  `).flatMap(key => [`/assets/${key}`, `/${key}`])
 }

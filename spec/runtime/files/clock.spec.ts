@@ -1,12 +1,10 @@
 // A clock that was set back by an hour, before the server starts or while it runs: every file seems to have been
 // changed in time to come, and what was trusted for a second is not trusted for an hour. Put forward, it makes files old.
-import { mkdirSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { renameSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/koa-assets.ts'
-import { ask } from '../../support/raw.ts'
-import { makeFront, makeProject, makeSite, serial as test, until } from '../../support/index.ts'
+import { makeProject, makeSite, serial as test, until } from '../../support/index.ts'
 import { withDigest, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 const clock = Date.now
@@ -22,18 +20,16 @@ function setBack(t: ExecutionContext, by = HOUR): void {
 const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
 
 test('with the clock set back a changed file, and one that appears, is seen as soon as before', async t => {
-  const files = { 'public/a.txt': 'one', 'build/a.txt': 'one', 'public/deep/sub/x.txt': 'x' }
-  const root = makeProject(t, files)
-  const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })
-  const text = async (path: string) => (await ask(port, 'GET', path)).text
+  const files = { '/public/a.txt': 'one', '/build/a.txt': 'one', '/public/deep/sub/x.txt': 'x' }
+  const site = await makeSite(t, files, { ...PRODUCTION, mounts: { '/static': 'build' } })
+  const text = async (path: string) => (await site.ask(path)).text
   for (const path of ['/a.txt', '/static/a.txt']) t.is(await text(path), 'one')
   // The first miss watches the folder, the next one is remembered.
   for (let times = 0; times < 3; times++) t.is(await text('/deep/sub/a.txt'), 'Not Found')
   setBack(t)
-  writeFiles(root, { 'public/a.txt': 'two', 'build/a.txt': 'two' })
-  renameSync(join(root, 'public/deep'), join(root, 'away'))
-  mkdirSync(join(root, 'public/deep'))
-  writeFiles(root, { 'public/deep/sub/a.txt': 'two' })
+  for (const file of ['/public/a.txt', '/build/a.txt']) site.write(file, 'two')
+  renameSync(site.at('/public/deep'), site.at('/away'))
+  site.write('/public/deep/sub/a.txt', 'two')
   for (const path of ['/a.txt', '/static/a.txt', '/deep/sub/a.txt'])
     await until(async () => (await text(path)) === 'two', `the new bytes of ${path}`)
   t.pass()
@@ -42,11 +38,9 @@ test('with the clock set back a changed file, and one that appears, is seen as s
 test('with the clock set back a new manifest is read as soon as before', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/app.css': 'one' })
   await precompile({ root })
-  const routes: Middleware = ctx => {
-    ctx.body = ctx.assets.url('app.css')
-  }
-  const { port } = await makeSite(t, {}, { root, env: 'production', revalidate: 0.2, routes })
-  const page = async () => (await ask(port, 'GET', '/page')).text
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.url('app.css'))
+  const site = await makeSite(t, {}, { root, env: 'production', revalidate: 0.2, routes })
+  const page = async () => (await site.ask('/page')).text
   const before = await page()
   t.regex(before, withDigest(/^\/assets\/app-DIGEST\.css$/))
   setBack(t)

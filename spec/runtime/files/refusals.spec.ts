@@ -5,7 +5,8 @@ import { tellRefusals } from '../../../lib/runtime/files/refusals.ts'
 import { writeAtomically, prepareReplacement } from '../../../lib/publishing/writing/write.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN, isWindows, makeProject, makeSite, replaceCalls } from '../../support/index.ts'
-import { serial as test, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { readPublic, serial as test, targetOf, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext } from '../../support/index.ts'
 
 type Call = (...words: unknown[]) => unknown
 
@@ -35,14 +36,6 @@ const ALL = Object.values(KINDS).flat()
 
 const CSS = 'apps/web/assets/css/app.css'
 
-/** The file that a manifest names. */
-function targetIn(manifest: string): string {
-  const { assets } = JSON.parse(fs.readFileSync(manifest, 'utf8')) as {
-    assets: Record<string, { target: string }>
-  }
-  return assets['/assets/app.css']?.target ?? ''
-}
-
 test('what a system refuses is passed over, and told once for each kind of call', async t => {
   const told: string[] = []
   tellRefusals(message => told.push(message))
@@ -56,8 +49,8 @@ test('what a system refuses is passed over, and told once for each kind of call'
     t.is((await site.ask('/assets/deep/logo.png')).text, 'logo', code)
     for (const text of ['b{}', 'c{}']) {
       writeFiles(root, { [CSS]: text })
-      const { manifest } = await precompile({ root, ...AS_WRITTEN })
-      t.is(fs.readFileSync(join(root, 'public', targetIn(manifest)), 'utf8'), text, code)
+      await precompile({ root, ...AS_WRITTEN })
+      t.is(readPublic(root, targetOf(root, '/assets/app.css')).toString(), text, code)
       t.is((await site.ask('/assets/app.css')).text, text, code)
     }
     // Nothing is written again, but the manifest's time is.
