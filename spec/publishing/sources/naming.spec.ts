@@ -208,11 +208,8 @@ test('names that are not valid in a request are never served, whatever is on dis
 test('names that differ only in case are two names, each with its own bytes', async t => {
   const names = ['App.css', 'app.css', 'APP.CSS', 'aPP.css', 'sub/x.css', 'Sub/x.css']
   const site = await makeSite(t, Object.fromEntries(names.map(name => [`x/${name}`, name])))
-  t.deepEqual(await found(site, [...names, ...names.toReversed()]), [
-    ...names,
-    ...names.toReversed()
-  ])
-  t.deepEqual(await found(site, ['aPp.css']), [404])
+  const asked = [...names, ...names.toReversed()]
+  t.deepEqual(await found(site, [...asked, 'aPp.css']), [...asked, 404])
   t.deepEqual(site.errors, [])
 })
 

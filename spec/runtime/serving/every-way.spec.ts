@@ -108,6 +108,8 @@ const setBefore: RequestListener = (req, res) => {
   res.setHeader('X-Both', 'before')
   res.setHeader('Vary', 'Cookie')
   res.setHeader('ETag', '"before"')
+  res.setHeader('Expires', AFTER)
+  res.setHeader('CDN-Cache-Control', 'max-age=60')
 }
 
 type Request = readonly [path: string, question?: Question]
@@ -136,7 +138,10 @@ const FIELDS = [
   ...headersOf('if-range', [...TAGS, ...DATES], { range: 'bytes=0-3' }),
   { range: 'bytes=0-1', 'accept-encoding': 'br' },
   ...headersOf('authorization', ['Basic YTpi']),
-  ...headersOf('x-set-before', ['yes'])
+  ...[{}, { 'if-match': '"x"' }, { range: 'bytes=1000-' }].map(more => ({
+    'x-set-before': 'yes',
+    ...more
+  }))
 ]
 const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' }
 

@@ -72,25 +72,13 @@ test('with compile off a source without a target is a 404, and nothing is writte
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
 })
 
-test('with serving off nothing is served and nothing is written, and helpers work', async t => {
-  const files = { 'stylesheets/a.css': 'a{}', '/public/robots.txt': 'x' }
-  const site = await makeSite(t, files, {
-    serve: false,
-    routes: ctx => void (ctx.path === '/page' && (ctx.body = ctx.assets.stylesheet('a')))
-  })
-  for (const path of ['/assets/a.css', '/robots.txt', '/assets/%zz'])
-    t.is((await site.ask(path)).status, 404, path)
-  t.deepEqual(readdirSync(join(site.root, 'public')), ['robots.txt'])
-  const tag = '<link href="/assets/a.css" type="text/css" rel="stylesheet">'
-  t.is((await site.ask('/page')).text, tag)
-})
-
-test('with serving off a 404 under the prefix or in a mount is no-store, and nothing else changes', async t => {
-  const files = { 'a.css': 'a{}', '/dist/b.js': 'b' }
+test('with serving off nothing is served or written, a 404 of ours is no-store, and helpers work', async t => {
+  const files = { 'stylesheets/a.css': 'a{}', '/dist/b.js': 'b', '/public/robots.txt': 'x' }
   const site = await makeSite(t, files, {
     serve: false,
     mounts: { '/m': 'dist' },
     routes(ctx) {
+      if (ctx.path === '/page') ctx.body = ctx.assets.stylesheet('a')
       if (ctx.path === '/assets/thrown.css') ctx.throw(404)
       if (ctx.path === '/assets/made.css') ctx.body = 'made'
       if (ctx.path === '/assets/gone.css') ctx.status = 410
@@ -99,15 +87,20 @@ test('with serving off a 404 under the prefix or in a mount is no-store, and not
   for (const [path, expected] of Object.entries({
     '/assets/a.css': [404, 'no-store'],
     '/assets/none.css': [404, 'no-store'],
+    '/assets/%zz': [404, 'no-store'],
     '/assets/thrown.css': [404, 'no-store'],
     '/m/b.js': [404, 'no-store'],
     '/assets/made.css': [200, undefined],
     '/assets/gone.css': [410, undefined],
+    '/robots.txt': [404, undefined],
     '/none': [404, undefined]
   })) {
     const { status, headers } = await site.ask(path)
     t.deepEqual([status, headers['cache-control']], expected, path)
   }
+  t.deepEqual(readdirSync(site.at('/public')), ['robots.txt'])
+  const tag = '<link href="/assets/a.css" type="text/css" rel="stylesheet">'
+  t.is((await site.ask('/page')).text, tag)
 })
 
 const BIG = Buffer.alloc(1_200_000, 'big ')
