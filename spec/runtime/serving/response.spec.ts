@@ -26,14 +26,6 @@ const makeFile = async (t: ExecutionContext) => {
   return { ...site, etag, get }
 }
 
-test('the ETag is strong, and the same on two replicas where the bytes are read', async t => {
-  const [one, two] = [await makeFile(t), await makeFile(t)]
-  t.regex(one.etag, /^"[\x21\x23-\x7e]{6,}"$/)
-  t.is(one.etag, two.etag)
-  one.write('/public/a.txt', '0123456780', THEN)
-  t.not((await one.ask('/a.txt')).headers.etag, one.etag)
-})
-
 test('a response has these headers and no others: a 304 none about content, a 412 only its length', async t => {
   const { get, etag } = await makeFile(t)
   const common = {
