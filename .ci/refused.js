@@ -33,11 +33,7 @@ const READING = [
   ...['security/links', 'security/paths', 'security/replaced', 'security/copies']
 ]
 const LIVE = ['extras/live/{builds-and-icons,channel}']
-const WATCHING = [
-  'publishing/sources/*',
-  'publishing/building/{edits,publishing,remembered}',
-  ...LIVE
-]
+const WATCHING = ['publishing/sources/*', 'publishing/building/{edits,publishing}', ...LIVE]
 
 const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
