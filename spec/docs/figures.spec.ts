@@ -74,5 +74,5 @@ test('docs/bench.md says with which Node and Chromium', t => {
   const [, node] = /^Node v(\d+\.\d+)/m.exec(results) ?? []
   const [, chromium] = /Chromium (\d+)/.exec(results) ?? []
   const page = readFileSync('docs/bench.md', 'utf8')
-  t.true(page.includes(`Figures of Node ${node} and Chromium ${chromium}`), `${node}, ${chromium}`)
+  t.true(page.includes(`with Node ${node} and Chromium ${chromium}`), `${node}, ${chromium}`)
 })
