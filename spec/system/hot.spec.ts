@@ -1,9 +1,7 @@
 // What an edit of a module does to an open page: `import.meta.hot`, under a policy that allows nothing inline. In both browsers
 // is what depends on how one keeps modules, states and errors; the rest is ours.
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Context } from 'koa'
-import { makeProject, makeSite, serial as test, until } from '../support/index.ts'
+import { makeSite, serial as test, until } from '../support/index.ts'
 import type { ExecutionContext, Files, SiteOptions } from '../support/index.ts'
 import type { DrivenPage } from './browser.ts'
 import { launch } from './chromium.ts'
@@ -107,27 +105,6 @@ ${told('`app ${data}`')}
 import.meta.hot?.accept()`
   const { page, edit } = await open(t, launch, { 'js/app.js': app, 'js/data.json': '1' })
   for (const value of [2, 3]) await edit('js/data.json', String(value), `app ${value}`)
-  t.true(await isSame(page))
-})
-
-inEach('an edited package of a workspace is replaced, also after an error', async (t, browser) => {
-  const root = makeProject(t)
-  mkdirSync(join(root, 'node_modules'))
-  symlinkSync(join(root, 'packages/kit'), join(root, 'node_modules/kit'), 'dir')
-  const file = '/packages/kit/index.js'
-  const files = {
-    '/package.json': '{ "dependencies": { "kit": "1" } }',
-    '/packages/kit/package.json': '{ "name": "kit", "version": "1.0.0", "module": "index.js" }',
-    [file]: 'export const kit = 1',
-    'js/app.js': `import { kit } from 'kit'\n${told('`app ${kit}`')}\nimport.meta.hot?.accept()`
-  }
-  const { site, page, edit } = await open(t, browser, files, { root })
-  await shows(page, LOG, 'app 1')
-  await edit(file, 'export const kit = 2', 'app 2')
-  site.write(file, 'export const kit = <')
-  await shows(page, `${OVERLAY}.includes('kit/index.js:1:20')`, true)
-  await edit(file, 'export const kit = 3', 'app 3')
-  await shows(page, OVERLAY, '')
   t.true(await isSame(page))
 })
 

@@ -1,11 +1,10 @@
 // The live channel in a browser: what an edit does to an open page.
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { startProcess } from '../support/processes.ts'
-import { makeProject, makeSite, open as listen, serial as test, until } from '../support/index.ts'
+import { makeProject, makeSite, serial as test, until } from '../support/index.ts'
 import { writeFiles, type ExecutionContext, type Files, type Site } from '../support/index.ts'
 import type { SiteOptions } from '../support/index.ts'
 import type { DrivenPage } from './browser.ts'
@@ -353,36 +352,6 @@ async function openRestarted(t: ExecutionContext, launch: Launch) {
     }
   }
 }
-
-test('no frame in a page of another site gets a channel, and one in a page of the same site does', async t => {
-  const channels = new Set<object>()
-  let refused = 0
-  const site = await makeSite(t, FILES, {
-    front: async ({ res, path }, next) => {
-      await next()
-      if (!path.endsWith('/-/live')) return
-      if (res.statusCode === 404) refused++
-      else channels.add(res)
-    },
-    routes: atRoot(view(() => ''))
-  })
-  // Names, because browsers limit the connections to each of them.
-  const channel = (number: number) =>
-    `h${number % 10}.localhost:${site.port}/assets/-/live?${number}`
-  const frames = Array.from({ length: 50 }, (_, number) => channel(number))
-  const foreign = createServer((_, res) => {
-    res.setHeader('Content-Type', 'text/html')
-    const all = [...frames, `localhost:${site.port}/`].map(
-      url => `<iframe src="http://${url}"></iframe>`
-    )
-    res.end(`<!doctype html>${all.join('')}`)
-  })
-  const browser = launchChromium(t)
-  await browser.open(`http://127.0.0.1:${await listen(t, foreign)}/`)
-  t.deepEqual([channels.size, refused], [0, 50])
-  await browser.open(`http://127.0.0.1:${site.port}/`)
-  await until(() => channels.size === 1, 'the own page is connected')
-})
 
 test('a tab behind others has no connection, and catches up when shown', async t => {
   const { site, page, channels } = await open(t, launchChromium)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import { shows, visit, type View as PageView } from './page.ts'
+import { visit, type View as PageView } from './page.ts'
 import { makeProject, placed, run, test, withDigest, writeFiles } from '../support/index.ts'
 import type { ExecutionContext, Files } from '../support/index.ts'
 
@@ -171,13 +171,6 @@ const WORKERS: Files = {
     Object.assign(globalThis, { ready: Promise.all([title, ...workers]) })`
 }
 
-const LIST = '[process.env.NODE_ENV, import.meta.env.DEV, import.meta.env.BASE_URL, __VERSION__]'
-const LISTS: Files = {
-  'app.ts': `import { plain } from './plain'\nexport const told: unknown[] = [plain, ${LIST}]\nObject.assign(window, { told })`,
-  'plain.js': `export const plain = ${LIST}`,
-  'classic.js': 'window.classic = process.env.NODE_ENV + __VERSION__'
-}
-
 for (const options of [
   { env: 'development' },
   { env: 'production', bundle: true },
@@ -197,18 +190,5 @@ for (const options of [
       ['pdf', 'undefined', 'function']
     ])
     t.deepEqual([page.complaints, page.remarks, warnings], [[], [], []])
-  })
-
-  test(`modules and a classic script know their environment: ${JSON.stringify(options)}`, async t => {
-    const view: View = (assets, nonce) =>
-      assets.javascript('classic', { nonce }) + modules(assets, nonce)
-    const define = { __VERSION__: '1.0' }
-    const { page } = await makePage(t, LISTS, view, { ...options, define, minify: true })
-    await shows(page, 'Array.isArray(window.told)', true)
-    const isDeveloped = options.env === 'development'
-    const mode = isDeveloped ? 'development' : 'production'
-    const list = [mode, isDeveloped, '/', '1.0']
-    t.deepEqual(await page.evaluate('[window.told, window.classic]'), [[list, list], `${mode}1.0`])
-    t.deepEqual(page.complaints, [])
   })
 }

@@ -1,7 +1,7 @@
 // A server under the programs that restart it: what a page makes it publish restarts nothing, with what `init` writes.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { freePort } from '../../demo/deploy/stack.ts'
@@ -9,7 +9,7 @@ import { command } from '../support/command.ts'
 import { makeProject, serial as test, until, writeFiles } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
 import { launch } from './chromium.ts'
-import { shows, styleOf, textOf } from './page.ts'
+import { shows, styleOf } from './page.ts'
 
 const binary = (name: string) => resolve('spec/system/node_modules', name)
 const NODEMON = binary('nodemon/bin/nodemon.js')
@@ -18,7 +18,6 @@ const TSX = resolve('node_modules/tsx/dist/cli.mjs')
 const STYLE = 'apps/web/assets/stylesheets/shop.css'
 
 const serverOf = (port: number, log: string) => `
-import { appendFileSync } from 'node:fs'
 import Koa from '${pathToFileURL(resolve('node_modules/koa/dist/koa.mjs')).href}'
 import { koaAssets } from '${pathToFileURL(resolve('dist/index.js')).href}'
 const app = new Koa()
@@ -147,22 +146,3 @@ for (const [name, [begin, says]] of Object.entries(RESTLESS)) {
     t.is(starts(made), 1)
   })
 }
-
-test('what was typed stays in a page when node --watch starts the server again', async t => {
-  const made = await project(t, false)
-  start(t, made, ['--watch', 'server.js'])
-  await isStarted(made)
-  const page = await launch(t).open(`http://127.0.0.1:${made.port}/`)
-  await shows(page, 'globalThis.four', 1)
-  await page.evaluate("document.querySelector('#name').value = 'Ada'; globalThis.isSame = true")
-  const server = join(made.root, 'server.js')
-  appendFileSync(server, '// edited\n')
-  await until(() => starts(made) === 2, 'the server has started again')
-  writeFiles(made.root, { [STYLE]: 'body { color: rgb(9, 1, 1) }' })
-  await shows(page, styleOf('body'), 'rgb(9, 1, 1)')
-  t.is(await page.evaluate("document.querySelector('#name').value"), 'Ada')
-  writeFiles(made.root, {
-    'server.js': readFileSync(server, 'utf8').replace('<input', '<p>new</p><input')
-  })
-  await shows(page, textOf('p'), 'new')
-})

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { clean } from '../../lib/koa-assets.ts'
 import { runBuilt } from '../publishing/cli/run.ts'
 import { Rollout } from '../support/rollout.ts'
-import { ask, digestIn, digestOf, isPublic, makeProject, placed } from '../support/index.ts'
-import { readManifest, serial as test, targetOf, type ExecutionContext } from '../support/index.ts'
+import { isPublic, makeProject, placed } from '../support/index.ts'
+import { serial as test, targetOf, type ExecutionContext } from '../support/index.ts'
 import { isAble } from '../support/deltas.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, proxyInFront, varnishInFront } from './in-front.ts'
@@ -95,34 +95,6 @@ function mustBeSeen(
     ...(isShared ? [`assets of release ${release} from a replica of release ${before}`] : [])
   ]
 }
-
-test('without a front server that asks another replica, only files that were kept are found', async t => {
-  const rollout = await Rollout.make(t, { isShared: false })
-  const [old, bare, kept] = rollout.ports
-  await rollout.build(1)
-  await rollout.replace(0, 1)
-  // An image without the files of the last release, and one over them.
-  await rollout.build(2)
-  await rollout.replace(1, 2)
-  await rollout.build(3, 1)
-  await rollout.replace(2, 3)
-  const seen = async (release: number, port: number) => {
-    const { assets } = readManifest(rollout.options(release).root)
-    const found = { 200: 0, 404: 0 }
-    for (const { target } of Object.values(assets)) {
-      const { status, bytes, headers } = await ask(port, target)
-      found[status as keyof typeof found]++
-      if (status === 200) t.is(digestOf(bytes), digestIn(target) ?? '', target)
-      else t.is(headers['cache-control'], 'no-store', target)
-    }
-    return found
-  }
-  // What did not change between releases is everywhere.
-  t.deepEqual(await seen(1, bare), { 200: 1, 404: 6 })
-  t.deepEqual(await seen(1, kept), { 200: 7, 404: 0 })
-  t.deepEqual(await seen(3, old), { 200: 1, 404: 6 })
-  t.deepEqual(await seen(3, kept), { 200: 7, 404: 0 })
-})
 
 test('a container image has the files of its release and of the last one', async t => {
   const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')

@@ -89,43 +89,6 @@ test('Varnish asks once whether there is a delta from a dictionary, and stores t
   t.is(counted.runs, 4, 'once for each dictionary, and once for what is sent without one')
 })
 
-const personal: Middleware = (ctx, next) => {
-  const isKnown = ctx.get('Cookie').includes('session=') || ctx.get('Authorization') !== ''
-  return koaHttpCache()(ctx, async () => {
-    if (isKnown) ctx.cacheControl('private', 'no-cache')
-    else ctx.cacheControl('public', { sMaxage: '1h', maxAge: 0 })
-    await ctx.fresh(isKnown ? ctx.get('Cookie') + ctx.get('Authorization') : 'all')
-    await next()
-  })
-}
-
-for (const field of ['cookie', 'authorization']) {
-  test(`a visitor with ${field} decides for no other one, and gets a 304 without a rendering`, async t => {
-    let renderings = 0
-    const { varnish } = await cached(ctx =>
-      personal(ctx, async () => {
-        renderings++
-        ctx.body = `for ${ctx.get('Cookie') + ctx.get('Authorization') || 'all'}`
-      })
-    )
-    const alice = { [field]: 'session=alice' }
-    const first = await varnish('/', { headers: alice })
-    t.is(first.text, 'for session=alice')
-    const again = { ...alice, 'if-none-match': first.headers.etag ?? '' }
-    for (let visit = 0; visit < 5; visit++) {
-      t.is((await varnish('/', { headers: again })).status, 304)
-    }
-    t.is(renderings, 1)
-    for (let visitor = 0; visitor < 30; visitor++) {
-      const headers = visitor % 2 === 0 ? {} : { cookie: `counter=${visitor}` }
-      const answer = await varnish('/', { headers })
-      t.is(answer.text.replace(/counter=\d+/, 'all'), 'for all')
-      t.is(isHit(answer), visitor > 0, String(visitor))
-    }
-    t.is(renderings, 2)
-  })
-}
-
 test('a default that varies by a credential is stored for those who have none, and passed for the others', async t => {
   const counted = await cached(page(['Cookie']))
   const { varnish } = counted

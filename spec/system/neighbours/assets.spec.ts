@@ -5,14 +5,12 @@ import { connect } from 'node:net'
 import { brotliCompressSync, gunzipSync } from 'node:zlib'
 import cors from '@koa/cors'
 import newEtag from '@koa/etag'
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
 import oldEtag from 'koa-etag'
 import helmet from 'koa-helmet'
-import logger from 'koa-logger'
 import responseTime from 'koa-response-time'
 import session from 'koa-session'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
@@ -148,36 +146,6 @@ for (const [way, options] of GIVEN) {
     t.is(headers['access-control-allow-origin'], origin)
     t.is(headers['access-control-allow-credentials'], 'true')
     t.is(headers.vary, 'Origin, Accept-Encoding')
-    await settle(t, site)
-  })
-
-  test(`koa-logger logs status and length, ${way}`, async t => {
-    const lines: string[] = []
-    // oxlint-disable-next-line no-control-regex -- the colours
-    const transporter = (line: string) =>
-      void lines.push(line.replaceAll(/\u001B\[\d+m/g, '').trim())
-    const site = await makeWith(t, { ...options, front: logger({ transporter }) })
-    areIntact(t, await everyKind(site))
-    await until(() => lines.length === 14, 'every response is logged')
-    const seen = lines.map(line => line.replace(/ [\d,]+m?s\b/, ' ms'))
-    const expected = ['200 ms 3.91kb', '206 ms 4b', '304 ms', '412 ms -', '416 ms -']
-    for (const line of expected) t.true(seen.includes(`--> GET /a.css ${line}`), seen.join('\n'))
-    t.true(seen.includes('--> HEAD /a.css 200 ms 3.91kb'), seen.join('\n'))
-    await settle(t, site)
-  })
-
-  test(`@koa/router in front passes on what it has no route for, and may guard a file, ${way}`, async t => {
-    const router = new Router()
-    router.get('/page', ctx => void (ctx.body = 'page'))
-    router.get('/assets/b.css', (ctx, next) =>
-      ctx.get('authorization') ? next() : void (ctx.status = 401)
-    )
-    const front = compose([router.routes(), router.allowedMethods()] as Middleware[])
-    const site = await makeWith(t, { ...options, front })
-    areIntact(t, await everyKind(site))
-    t.is((await site.get('/page')).text, 'page')
-    t.is((await site.get('/assets/b.css')).status, 401)
-    t.is((await site.get('/assets/b.css', { authorization: 'x' })).text, COPIED)
     await settle(t, site)
   })
 }

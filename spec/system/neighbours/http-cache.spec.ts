@@ -3,11 +3,10 @@ import Koa from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
 import session from 'koa-session'
-import { koaAssets, koaHttpCache } from '../../../lib/index.ts'
+import { koaHttpCache } from '../../../lib/index.ts'
 import { open } from '../../support/cached-site.ts'
 import { openTab } from '../../extras/live/tab.ts'
-import { makeProject, makeSite, test, until, warningsAbout } from '../../support/index.ts'
-import type { Site } from '../../support/index.ts'
+import { makeSite, test, until, type Site } from '../../support/index.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
@@ -84,31 +83,6 @@ test('a default of an application with koa-compress has Accept-Encoding once', a
 
 const connectionsOf = ({ server }: Site) =>
   new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
-
-test('a koa-session in front that is read or changed is reported beside a file, as it may guard it', async t => {
-  for (const [name, change, reports] of [
-    ['session-unread', undefined, []],
-    ['session-read', false, [/let it set Cache-Control to private/]],
-    ['session-changed', true, [/let it set Cache-Control to private/, /with a Set-Cookie/]]
-  ] as const) {
-    const app = new Koa()
-    app.keys = ['a key']
-    app.use(session(app))
-    app.use((ctx, next) => {
-      if (change !== undefined && ctx.session && change) ctx.session.seen = Date.now()
-      return next()
-    })
-    const root = makeProject(t, { [`files/${name}.txt`]: '0123456789' })
-    const mounts = { '/f': { dir: 'files' } }
-    app.use(koaAssets({ root, serve: true, env: 'development', apps: false, mounts }))
-    const site = await open(t, app)
-    const { headers } = await site.get({}, `/f/${name}.txt`)
-    t.is(headers['set-cookie'] !== undefined, change === true)
-    const said = warningsAbout(name)
-    t.is(said.length, reports.length)
-    for (const [at, report] of reports.entries()) t.regex(said[at] ?? '', report)
-  }
-})
 
 test('what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
   const adding: Koa.Middleware = async (ctx, next) => {
