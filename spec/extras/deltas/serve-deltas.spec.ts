@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { isIntactDelta, sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
+import { sealDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { decode, deltaFile, deltaName, isAble, offering, sha256 } from '../../support/deltas.ts'
 import { ask as askRaw } from '../../support/raw.ts'
 import { makeProject, makeSite, test, until, type ExecutionContext } from '../../support/index.ts'
@@ -224,16 +224,6 @@ test('a delta that does not lead to its file is never sent, even if its seal is 
 
 const good = deltaFile(OLD, NEW)
 const flipped = (at: number) => Buffer.from(good).fill((good[at] ?? 0) ^ 1, at, at + 1)
-
-test('a delta is kept if it is whole and, where Node can decode it, leads to its file', async t => {
-  for (const [what, delta, isKept] of [
-    ['whole', good, true],
-    ['with another bit in its seal', flipped(good.length - 1), false],
-    ['from another dictionary', deltaFile(`${OLD}!`, NEW), false],
-    ['forged', FORGED['that decodes to other bytes'], !isAble]
-  ] as const)
-    t.is(await isIntactDelta(delta, Buffer.from(OLD), Buffer.from(NEW)), isKept, what)
-})
 
 test('a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
   const positions = [0, 7, 8, 39, 40, 60, ...[41, 33, 1].map(fromEnd => good.length - fromEnd)]

@@ -1,5 +1,6 @@
 import type { AssetReport, LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
+import { escapeHtml } from '../../../lib/runtime/views/html.ts'
 import { modulePkg } from '../modules/package-files.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { makeSite, test, until } from '../../support/index.ts'
@@ -92,7 +93,7 @@ test('a source that does not compile is shown with the place and its text', asyn
   t.true(source?.text.includes('color: ;;{'))
   t.is(explanation.outcome, '500, as its source cannot be published')
   const page = await site.ask('/assets/-/asset?path=broken.css')
-  t.is(page.text.split(escaped(problem)).length, 2, 'once')
+  t.is(page.text.split(escapeHtml(problem)).length, 2, 'once')
 })
 
 test('the last 100 requests have status, reason and bytes, the latest first', async t => {
@@ -127,7 +128,7 @@ test('the page says what its JSON says', async t => {
   for (const { path, source, state, problems, digest, sizes } of assets) {
     const said = [path, source, state, digest?.slice(0, 8), sizes['identity']?.toLocaleString('en')]
     for (const each of said) t.true(each === undefined || page.text.includes(each), each)
-    for (const each of problems) t.true(page.text.includes(escaped(each)), each)
+    for (const each of problems) t.true(page.text.includes(escapeHtml(each)), each)
   }
   const about = 'asset?path=/assets/app.css'
   const { asset, explanation, source } = await json<AssetReport>(site, `${about}&json`)
@@ -138,15 +139,10 @@ test('the page says what its JSON says', async t => {
   const { steps, representations } = explanation
   const headers = representations.flatMap(each => Object.entries(each.headers).flat())
   const found = steps.flatMap(({ finding, details }) => [finding, ...details])
-  for (const each of [...lines, ...headers, ...found]) t.true(text.includes(escaped(each)), each)
+  for (const each of [...lines, ...headers, ...found]) t.true(text.includes(escapeHtml(each)), each)
   t.regex(text, /<dt>State<\/dt>[^]*<dt>Also made of<\/dt>/)
   t.notRegex(text, /<dd>\s*<\/dd>/)
 })
-
-const ENTITIES: Record<string, string> = { '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' }
-
-const escaped = (text: string) =>
-  text.replace(/[<>"'&]/g, character => `&${ENTITIES[character] ?? 'amp'};`)
 
 test('names that contain markup are shown literally', async t => {
   const name = `<script>alert(1)<!-- "' \u202e.css`

@@ -91,21 +91,6 @@ test('the source map of development shows the stylesheet as it was written', asy
   t.like(new SourceMap(map).findEntry(line, 2), { originalLine: 2 })
 })
 
-test('an app has its own target, and each level overrides the one before', async t => {
-  const css = 'a { inset: 0 }'
-  const files = {
-    'app.css': css,
-    '/apps/admin/assets/app.css': css,
-    '/apps/old/assets/app.css': css
-  }
-  const old = { configure: { development: { target: OLD } } }
-  const apps = { web: {}, admin: { target: OLD }, old }
-  const site = await makeSite(t, files, { target: 'chrome125', apps })
-  t.regex((await site.ask('/assets/app.css')).text, /inset/)
-  for (const app of ['admin', 'old'])
-    t.notRegex((await site.ask(`/assets/${app}/app.css`)).text, /inset/, app)
-})
-
 const GRADIENT = 'a { background: linear-gradient(in oklch, red, blue) }'
 /** What is told of a source, from its place on; the target of stylesheets is OLD. */
 const WARNED: ReadonlyArray<readonly [name: string, text: string, told: RegExp, target?: string]> =

@@ -179,6 +179,8 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   const edited = await ask(`/${target.replace('public/', '')}`, production)
   t.deepEqual(step(edited, 'helpers')?.details, [])
   t.is(finding(edited, 'file'), wrong)
+  rmSync(join(root, target))
+  t.false((await ask(`/${target.replace('public/', '')}`, production)).isFound)
   const linked = '/assets/package/assets/stylesheets/lib.css'
   symlinkSync(join(root, 'package'), join(root, 'public/assets/package'))
   const led = finding(await ask(linked, production), 'file')

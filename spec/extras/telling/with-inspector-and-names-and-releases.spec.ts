@@ -1,7 +1,6 @@
 // Commands, the inspector and requests agree on the state of each asset.
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { precompile, verify } from '../../../lib/index.ts'
 import { namedInProduction, writeNameTypes } from '../../../lib/extras/names/name-types.ts'
 import { settleForPrecompile } from '../../../lib/runtime/app/extras.ts'
 import { makeSite, test } from '../../support/index.ts'
@@ -62,19 +61,4 @@ test('explain, the inspector and the error page name the same place of an error 
   t.deepEqual(row?.problems, [place])
   const { text } = await site.ask('/assets/broken.css', { headers: { Accept: 'text/html' } })
   t.true(text.includes('apps/web/assets/css/broken.css.scss:1:4'))
-})
-
-test('verify, explain and a request agree that a published file is missing', async t => {
-  const files = { 'css/app.css': 'a{}' }
-  const site = await makeSite(t, files)
-  const options = { root: site.root, env: 'production', serve: true }
-  await precompile(options)
-  const production = await makeSite(t, files, options)
-  const [asset] = await listAssets(options)
-  const target = asset?.target ?? ''
-  rmSync(join(site.root, 'public', target))
-  const { problems } = await verify(options)
-  t.deepEqual([problems[0]?.path, problems.length], [target, 1])
-  t.false((await explain(target, options)).isFound)
-  t.is((await production.ask(target)).status, 404)
 })
