@@ -3,26 +3,35 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeProject, makeSite, test, warningsAbout } from '../../support/index.ts'
-import type { ExecutionContext, Site } from '../../support/index.ts'
+import type { ExecutionContext, Site, SiteOptions } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
-import { modulePkg, pkg } from '../modules/package-files.ts'
+import { dependencies, modulePkg, pkg } from '../modules/package-files.ts'
 
 const editedIn = (told: Told & { readonly hot?: { readonly edited?: readonly string[] } }) =>
   told.hot?.edited
 
-test('pages are told of a module with the CommonJS built again for it, and the terminal once', async t => {
+/** A site with a module that imports a name of CommonJS, and another one once it is edited. */
+async function importing(t: ExecutionContext, name: string, files = {}, options: SiteOptions = {}) {
   const code = 'const make = () => ({ one: 1, two: 2 })\nmodule.exports = make()'
-  const site = await makeSite(t, {
-    ...pkg('spoken', { main: 'index.js' }, { 'index.js': code }),
-    '/package.json': '{ "dependencies": { "spoken": "1" } }',
-    'js/app.js': "import { one } from 'spoken'\nconsole.log(one)"
-  })
+  const all = {
+    ...pkg(name, { main: 'index.js' }, { 'index.js': code }),
+    '/package.json': dependencies(name),
+    'js/app.js': `import { one } from '${name}'\nconsole.log(one)`,
+    ...files
+  }
+  const site = await makeSite(t, all, options)
+  const edited = `import { one, two } from '${name}'\nconsole.log(one, two)`
+  return { ...site, edit: () => site.write('js/app.js', edited) }
+}
+
+test('pages are told of a module with the CommonJS built again for it, and the terminal once', async t => {
+  const site = await importing(t, 'spoken')
   const names = ['app.js', 'npm/spoken.js'].map(name => `/assets/${name}`)
   for (const name of names) t.is((await site.ask(name)).status, 200, name)
   const tab = await openTold(t, site.port, `use=${names.map(encodeURIComponent).join()}`)
   const other = await openTold(t, site.port, `use=${names.map(encodeURIComponent).join()}`)
   const next = Promise.all([tab.next(), other.next()])
-  site.write('js/app.js', "import { one, two } from 'spoken'\nconsole.log(one, two)")
+  site.edit()
   for (const told of await next) t.deepEqual(editedIn(told), names)
   t.deepEqual(warningsAbout('spoken'), [
     'koa-fresh-assets: packages were built again, for which open pages reload unless a module accepts that: /assets/npm/spoken.js'
@@ -41,14 +50,9 @@ test('the terminal tells nothing of an edited module in a folder npm of the app'
 })
 
 test('a script waits for a build that has begun, and has the name of CommonJS that it imports now', async t => {
-  const code = 'const make = () => ({ one: 1, two: 2 })\nmodule.exports = make()'
-  const site = await makeSite(t, {
-    ...pkg('wide', { main: 'index.js' }, { 'index.js': code }),
-    '/package.json': '{ "dependencies": { "wide": "1" } }',
-    'js/app.js': "import { one } from 'wide'\nconsole.log(one)"
-  })
+  const site = await importing(t, 'wide')
   for (const name of ['app.js', 'npm/wide.js']) await site.ask(`/assets/${name}`)
-  site.write('js/app.js', "import { one, two } from 'wide'\nconsole.log(one, two)")
+  site.edit()
   const begins = new Promise<void>(resolve => {
     const tell = () => resolve()
     subscribe('child_process', tell)
@@ -62,7 +66,6 @@ test('a script waits for a build that has begun, and has the name of CommonJS th
 })
 
 test('a package that was built again during a look is told with the script for which it was', async t => {
-  const code = 'const make = () => ({ one: 1, two: 2 })\nmodule.exports = make()'
   let begin = () => {}
   let end = () => {}
   const begins = new Promise<void>(resolve => (begin = resolve))
@@ -76,13 +79,7 @@ test('a package that was built again during a look is told with the script for w
       return { code }
     }
   }
-  const files = {
-    ...pkg('late', { main: 'index.js' }, { 'index.js': code }),
-    '/package.json': '{ "dependencies": { "late": "1" } }',
-    'js/app.js': "import { one } from 'late'\nconsole.log(one)",
-    'css/late.css.slow': 'a{}'
-  }
-  const site = await makeSite(t, files, { compilers: [slow] })
+  const site = await importing(t, 'late', { 'css/late.css.slow': 'a{}' }, { compilers: [slow] })
   const names = ['app.js', 'npm/late.js'].map(name => `/assets/${name}`)
   for (const name of [...names, '/assets/late.css']) t.is((await site.ask(name)).status, 200, name)
   const used = [...names, '/assets/late.css'].map(encodeURIComponent)
@@ -90,7 +87,7 @@ test('a package that was built again during a look is told with the script for w
   const next = tab.next()
   site.write('css/late.css.slow', 'b{}')
   await begins
-  site.write('js/app.js', "import { one, two } from 'late'\nconsole.log(one, two)")
+  site.edit()
   await site.ask('/')
   end()
   t.deepEqual(editedIn(await next), names)
@@ -98,7 +95,7 @@ test('a package that was built again during a look is told with the script for w
 
 const NAMES = ['app.js', 'npm/kit.js'].map(name => `/assets/${name}`)
 const APP = {
-  '/package.json': '{ "dependencies": { "kit": "1" } }',
+  '/package.json': dependencies('kit'),
   'js/app.js': "import { one } from 'kit'\nconsole.log(one)"
 }
 
@@ -120,10 +117,14 @@ async function editKit(t: ExecutionContext, site: Site, file: string): Promise<v
   t.deepEqual(editedIn(corrected), ['/assets/npm/kit.js'])
 }
 
-test('an open page is told of an edited package, and of its error until that is corrected', async t => {
-  const site = await makeSite(t, { ...modulePkg('kit', 'export const one = 1'), ...APP })
-  await editKit(t, site, '/node_modules/kit/index.js')
-})
+for (const [which, options] of [
+  ['dependency', {}],
+  ['package that is named', { packages: ['kit'] }]
+] as const)
+  test(`an open page is told of an edited ${which}, and of its error until that is corrected`, async t => {
+    const site = await makeSite(t, { ...modulePkg('kit', 'export const one = 1'), ...APP }, options)
+    await editKit(t, site, '/node_modules/kit/index.js')
+  })
 
 test('an open page is told of an edited package of a workspace', async t => {
   const root = makeProject(t)
@@ -136,17 +137,11 @@ test('an open page is told of an edited package of a workspace', async t => {
   await editKit(t, await makeSite(t, { ...kit, ...APP }, { root }), '/packages/kit/index.js')
 })
 
-test('open pages show an error of what the option packages names until it is corrected', async t => {
-  const files = { ...modulePkg('kit', 'export const one = 1'), ...APP }
-  const site = await makeSite(t, files, { packages: ['kit'] })
-  await editKit(t, site, '/node_modules/kit/index.js')
-})
-
 test('an error of a package is shown to a page that has a module of an earlier build', async t => {
   const site = await makeSite(t, {
     ...modulePkg('util', 'export const cents = 1'),
     ...modulePkg('kit', "import { cents } from 'util'\nexport const one = cents"),
-    '/package.json': '{ "dependencies": { "kit": "1", "util": "1" } }',
+    '/package.json': dependencies('kit', 'util'),
     'js/app.js': "import { one } from 'kit'\nimport { cents } from 'util'\nconsole.log(one, cents)"
   })
   const names = [...NAMES, '/assets/npm/util.js']

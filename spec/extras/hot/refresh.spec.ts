@@ -94,7 +94,9 @@ test('a module that renders its components, and exports nothing, is not run agai
 for (const [title, files, options] of [
   ['without react-refresh', UNPREPARED, {}],
   ['in production', withPackages(REACT), { env: 'production', compile: true }],
-  ['in tests', withPackages(REACT), { env: 'test' }]
+  ['in tests', withPackages(REACT), { env: 'test' }],
+  ['with hot: false', withPackages(REACT), { hot: false }],
+  ['with live: false', withPackages(REACT), { live: false }]
 ] as const) {
   test(`a component is published as its compiler made it ${title}`, async t => {
     const { code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...files }, options)
@@ -107,13 +109,6 @@ test('a module without components or hooks stays as it was written', async t => 
   const code = "import { version } from 'react'\nconst  shown = version\nexport { shown }\n"
   const made = await published(t, { 'scripts/counter.js': code, ...withPackages(REACT) })
   t.is(made.code, code)
-})
-
-test('with hot: false or live: false no component is registered', async t => {
-  for (const options of [{ hot: false }, { live: false }]) {
-    const files = { 'scripts/counter.js': PLAIN, ...withPackages(REACT) }
-    t.notRegex((await published(t, files, options)).code, HOOKED)
-  }
 })
 
 test('a module is published again once react-refresh is among the dependencies', async t => {

@@ -1,5 +1,5 @@
 // Expressions such as process.env.NODE_ENV have one value in a module, however it is compiled and joined.
-import { cases, makeProject, makeSite, placed, test } from '../../support/index.ts'
+import { cases, makeProject, placed, test } from '../../support/index.ts'
 import { modulePkg, pkg } from './package-files.ts'
 import { outcomeOf, WAYS } from './page.ts'
 
@@ -102,11 +102,4 @@ export const mode = [...more, ${IN_PACKAGES}, import.meta.env.MODE, import.meta.
       t.deepEqual(warnings, [])
     }
   }
-})
-
-test('files of packages are published as they are', async t => {
-  const code = 'var mode = process.env.NODE_ENV'
-  const files = { '/node_modules/kit/package.json': '{}', '/node_modules/kit/a.js': code }
-  const site = await makeSite(t, files, { env: 'development', packages: { kit: 'a.js' } })
-  t.is((await site.ask('/assets/npm/kit/a.js')).text, code)
 })

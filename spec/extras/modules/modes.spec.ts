@@ -1,6 +1,6 @@
 // Development and production agree on modules and packages, however these are joined.
 import { posix } from 'node:path'
-import { makeProject, placed, test, type Files } from '../../support/index.ts'
+import { makeProject, placed, test } from '../../support/index.ts'
 import { modulePkg, pkg } from './package-files.ts'
 import { outcomeOf, WAYS } from './page.ts'
 
@@ -51,35 +51,6 @@ test('a broken source map is a warning with its file, joined and minified or not
     const all = way === 'development' ? [] : [...expected, ...sheets]
     const named = warned.map(each => each.replace(/ .*/, '').replace('apps/web/assets/', ''))
     t.deepEqual(named.toSorted(), all, `${way}, minify: ${minify}`)
-  }
-})
-
-/** Modules whose names differ by case alone, and an app that reads them. */
-const TWINS: readonly Files[] = [
-  {
-    'app.js':
-      "const both = [import('./Lib.js'), import('./lib.js')]\nexport const told = Promise.all(both).then(all => all.map(each => each.a))",
-    'Lib.js': "export { a } from './lib/one.js'",
-    'Lib/one.js': 'export const a = 3',
-    'lib/one.js': 'export const a = 1',
-    'lib.js': "import { a as one } from './Lib/one.js'\nexport const a = one - 1"
-  },
-  {
-    'app.js':
-      "import { a } from './Lib.js'\nimport { a as b } from './lib.js'\nexport const told = [a, b]",
-    'Lib.js': 'export const a = await 1',
-    'lib.js': 'export const a = await 2'
-  }
-]
-
-test('modules whose names differ by case alone work however they are joined', async t => {
-  for (const twins of TWINS) {
-    const named = Object.entries(twins).map(([name, code]) => [`javascripts/${name}`, code])
-    const root = makeProject(t, placed(Object.fromEntries(named) as Files))
-    for (const way of WAYS.filter(each => each !== 'packages')) {
-      const { told, failed } = await outcomeOf(t, root, {}, way)
-      t.deepEqual(told, [1, 2], `${way}: ${failed}`)
-    }
   }
 })
 

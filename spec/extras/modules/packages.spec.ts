@@ -453,21 +453,7 @@ function countStats(t: ExecutionContext, isCounted: (path: string) => boolean) {
   }
 }
 
-test('a package is looked for once for a page, however many modules import it', async t => {
-  const counts = new Array<number>()
-  for (const length of [1, 20]) {
-    const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.js`, "import 'tip'"])
-    const page = await makePage(t, { ...AUTOMATIC, ...EMPTY, ...Object.fromEntries(own) }, {})
-    await untilSettled()
-    const looked = page.at('javascripts/node_modules/tip/package.json')
-    const stopped = countStats(t, path => path === looked)
-    await page.ask('/')
-    counts.push(stopped())
-  }
-  t.true(counts[0] !== 0 && counts[0] === counts[1], counts.join(' and '))
-})
-
-test('a page looks once at what modules share, such as tsconfig.json, however many they are', async t => {
+test('a page looks once at what modules share, a package or tsconfig.json, however many they are', async t => {
   const counts = new Array<number>()
   for (const length of [1, 20]) {
     const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.ts`, "import 'tip'"])

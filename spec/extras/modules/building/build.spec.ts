@@ -266,27 +266,6 @@ test('the error says of every package what is wrong, and what to write', async t
   }
 })
 
-test('packages are built once where some fail, of which nothing is published', async t => {
-  const project = makeProject(t, placed(BROKEN))
-  const names = ['for-node', 'unheard-of', 'types-only', 'tip/more']
-  const by = { importer: 'app.js', from: project, names: [] }
-  const specifiers = new Map(names.map(each => [each, by]))
-  const loaded = await loadRolldown('', project)
-  let builds = 0
-  const rolldown: typeof loaded.rolldown = options => {
-    builds++
-    return loaded.rolldown(options)
-  }
-  const wanted = wantedOf(project, [], { specifiers })
-  const { built } = await buildPackages({ ...loaded, rolldown }, wanted)
-  t.is(builds, 1)
-  t.deepEqual([...(built?.failed.keys() ?? [])].toSorted(), names.slice(0, 3).toSorted())
-  t.deepEqual([...(built?.imports.names.keys() ?? [])], ['tip/more'])
-  const written = [...(built?.texts.keys() ?? [])]
-  const others = written.filter(name => !/^npm\/(?:tip|-)\//.test(name))
-  t.deepEqual(others, [])
-})
-
 const deep = (depth: number) => '{"import":'.repeat(depth) + '"./i.js"' + '}'.repeat(depth)
 const many = Array.from({ length: 40_000 }, (_, at) => `"./${at}/${'k'.repeat(20)}":"./x"`)
 const NO_MODULE = {

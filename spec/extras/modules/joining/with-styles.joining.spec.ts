@@ -6,7 +6,7 @@ import { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { makeProject, placed, readManifest, readMapped, run } from '../../../support/index.ts'
 import { targetOf, test, words, writeFiles, type ExecutionContext } from '../../../support/index.ts'
 import type { Files } from '../../../support/index.ts'
-import { ALL, makeShop, pkg, scriptsIn, SHOP, type Shop } from './shop.ts'
+import { ALL, makeShop, pkg, SHOP, type Shop } from './shop.ts'
 
 const EXPORTED = { exports: './index.js' }
 
@@ -180,19 +180,6 @@ page(data)`
   t.is(shop.text('classic.js'), String(SHOP['javascripts/classic.js']))
   const json = targetOf(shop.root, '/assets/data.json')
   t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
-})
-
-test('modules of which each stays a file are published, in the order in which they were written', async t => {
-  const files = {
-    'javascripts/app.js': "import './waits.js'\nimport './again.js'\nexport const app = 1",
-    'javascripts/again.js': "import './waits.js?once'",
-    'javascripts/waits.js': 'await undefined\nexport {}'
-  }
-  const root = makeProject(t, placed(files))
-  await run({ root, bundle: true })
-  t.deepEqual(scriptsIn(root), ['again.js', 'app.js', 'waits.js'])
-  const { imports } = readManifest(root).assets['/assets/app.js'] ?? {}
-  t.deepEqual(imports, ['/assets/waits.js', '/assets/again.js'])
 })
 
 /** A package with a module that stays a file, and what that imports, at whatever distance. */
