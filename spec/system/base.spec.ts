@@ -193,7 +193,6 @@ test('in development the live channel, the inspector and the modules of Vite are
   t.deepEqual(inspector.complaints, [])
 })
 
-/** Own modules, those of the bundle, and their images. */
 async function showsAll(page: Page, text: string): Promise<void> {
   await shows(page, textOf('#root'), text)
   await shows(page, textOf('h1'), 'own later')

@@ -32,10 +32,8 @@ async function precompiled(t: ExecutionContext, release: number): Promise<string
   return linkSdk(root)
 }
 
-/** Those that the script uploads. */
 const identityOf = ({ files }: UploadPlan) => files.filter(({ encoding }) => !encoding)
 
-/** Whether the bucket has what a server would send. */
 async function isWhole(t: ExecutionContext, bucket: Bucket, root: string, plan: UploadPlan) {
   for (const { key, file, type, cacheControl } of identityOf(plan)) {
     const { status, bytes, headers } = await bucket.ask(key)
@@ -90,7 +88,6 @@ test('what is in the bucket with other bytes or fields is replaced, and nothing 
   return undefined
 })
 
-/** Anonymously. */
 async function put(bucket: Bucket, key: string, body: string, fields = {}): Promise<void> {
   const headers = { 'content-length': Buffer.byteLength(body), ...fields }
   await bucket.ask(key, { method: 'PUT', body, headers })
@@ -130,7 +127,6 @@ test('what no release that is kept needs is removed from the bucket, after a rol
   return undefined
 })
 
-/** Between two steps of a deploy. */
 const VISITS = 20
 
 test('every page finds its files in the bucket while replicas are replaced, and rolled back', async t => {

@@ -28,7 +28,6 @@ export interface Bucket {
   onUpload: (key: string) => void
   /** Anonymously. */
   ask(key: string, question?: Question): Promise<Answer>
-  /** Sorted. */
   keys(): Promise<readonly string[]>
   /** Makes everything in it older. */
   age(hours: number): void
@@ -40,7 +39,6 @@ export interface Bucket {
   fill(root: string, limits?: Limits): Promise<UploadPlan>
 }
 
-/** Of the script. */
 interface Limits {
   readonly KEEP?: string
   readonly DAYS?: string
@@ -122,7 +120,6 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
   return bucket
 }
 
-/** Lets the script of a release find the SDK. */
 export function linkSdk(root: string): string {
   const sdk = '@aws-sdk/client-s3'
   mkdirSync(join(root, 'node_modules/@aws-sdk'), { recursive: true })

@@ -67,7 +67,6 @@ function importProgram(root: string, name: string): Promise<unknown> {
   return import(pathToFileURL(join(root, name)).href)
 }
 
-/** The port of a program's application in an environment. */
 async function start(
   t: ExecutionContext,
   root: string,
@@ -85,7 +84,6 @@ async function start(
   return open(t, server)
 }
 
-/** A site in production over what was built. */
 const siteOf = (t: ExecutionContext, root: string, options: SiteOptions) =>
   makeSite(t, {}, { root, env: 'production', ...options })
 
@@ -189,7 +187,6 @@ test("Vite's own server: the tags lead to it, no build is needed, and the policy
 const policyWith = (dev: string) =>
   `default-src 'self' ${dev}; script-src 'nonce-…'; style-src 'nonce-…' 'self' ${dev}`
 
-/** What the page's middleware sets, without nonces. */
 async function policyOf(t: ExecutionContext, root: string, env: string): Promise<string> {
   const { policy } = (await importProgram(root, 'policy.js')) as { policy: Koa.Middleware }
   const site = await makeSite(t, {}, { root, env, mounts: VITE_MOUNTS, routes: policy })
@@ -345,7 +342,6 @@ test('the script deploys builds, each with the files of those before it', async 
   t.regex(await site.run('npx koa-fresh-assets clean dist'), /^0 files removed/)
 })
 
-/** Changes the page's configuration of Vite. */
 function configure(root: string, before: string | RegExp, after: string): void {
   const config = readFileSync(join(root, 'vite.config.js'), 'utf8')
   const changed = config.replace(before, after)

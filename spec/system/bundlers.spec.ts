@@ -28,7 +28,6 @@ const MANIFEST = 'dist/.vite/manifest.json'
 interface App {
   readonly origin: string
   readonly listener: RequestListener
-  /** Every path that was requested, in order. */
   readonly paths: string[]
 }
 
@@ -147,7 +146,6 @@ for (const [name, given] of Object.entries(FRONT_ENDS)) {
   })
 }
 
-/** Edits the sources while a page is open. */
 async function edit(t: ExecutionContext, project: Project, given: FrontEnd): Promise<void> {
   const { development, edited, edits, paths = ['/'] } = given
   const [before, after] = given.shows
@@ -168,7 +166,6 @@ async function edit(t: ExecutionContext, project: Project, given: FrontEnd): Pro
   await end?.()
 }
 
-/** What was edited, as it is built. */
 async function visit(t: ExecutionContext, project: Project, given: FrontEnd): Promise<void> {
   const { isRendered, paths = ['/'] } = given
   const cdn = createHttpServer()

@@ -43,7 +43,6 @@ const CDNS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promi
   }
 }
 
-/** The page of an application that leaves all files to its CDN. */
 async function openWithCdn(t: ExecutionContext, makeCdn: (typeof CDNS)[string]) {
   const root = makeProject(t, {
     ...placed({

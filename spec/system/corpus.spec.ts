@@ -13,7 +13,6 @@ import { digestIn, digestOf, filesBelow, makeProject, placed } from '../support/
 import { readManifest, readPublic, run, test, withDigest, words } from '../support/index.ts'
 import { lexer } from '../support/ready.ts'
 
-/** The folders of each package that a site would use. */
 const CORPUS = {
   bootstrap: ['bootstrap/dist'],
   fontawesome: words('css webfonts sprites js').map(

@@ -24,7 +24,6 @@ const SHIFTED = `(async () => {
   return [isThere, shifted]
 })()`
 
-/** Tells the server that the text was painted. */
 const TELLING = `<script>new PerformanceObserver(list => {
   if (list.getEntriesByName('first-contentful-paint').length > 0) void fetch('/painted')
 }).observe({ type: 'paint', buffered: true })</script>`

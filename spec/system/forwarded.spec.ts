@@ -21,7 +21,6 @@ function believer(t: ExecutionContext): Promise<number> {
   return listen(t, app.callback())
 }
 
-/** In front of the application at the port of the replicas. */
 type InFront = (t: ExecutionContext, port: number) => Promise<number>
 
 const SERVERS: Readonly<Record<string, InFront>> = {

@@ -12,7 +12,6 @@ export type Render = (
   nonce?: string
 ) => { pipe(to: PassThrough): PassThrough }
 
-/** Sources, and how they are built and served. */
 export interface Setup {
   readonly files: Files
   /** In development: Vite beside Koa, Vite in its process, or a build that is watched. */
@@ -58,7 +57,6 @@ export const REACT = { imports: "import react from '@vitejs/plugin-react'", plug
 const CSS = '#app { color: rgb(1, 2, 3) }'
 const CSS_EDIT = ['src/main.css', 'rgb(1, 2, 3)', 'rgb(3, 2, 1)'] as const
 
-/** Renders what is in `src/app.jsx`. */
 export const STREAMING = `import { renderToPipeableStream } from 'react-dom/server'
   import { App } from './app.jsx'
   export const render = ({ scripts, stylesheets }, nonce) => renderToPipeableStream(

@@ -116,7 +116,6 @@ const SEEN = `({
 const seenIn = (page: DrivenPage) =>
   page.evaluate<Seen>(SEEN).catch((): Seen => ({ log: [], ran: 0, loads: -1 }))
 
-/** The last version of each module that ran. */
 function lastRun({ log }: Seen): ReadonlyMap<string | undefined, string | undefined> {
   const lines = log.map(line => /^run (\d+): (\d+)$/.exec(line) ?? [])
   return new Map(lines.map(([, at, version]) => [at, version]))
@@ -135,7 +134,6 @@ function importing(graph: readonly Module[], given: readonly number[]): Readonly
   return all
 }
 
-/** The modules that invalidated themselves. */
 const invalidatedIn = (graph: readonly Module[], { log }: Seen) =>
   [...graph.keys()].filter(
     at => graph[at]?.invalidates && log.some(line => new RegExp(`^${at} itself: \\d`).test(line))

@@ -11,7 +11,6 @@ import { asRoot as test } from '../support/root.ts'
 import { ENVIRONMENTS, makeFront, openDescriptors, until, writeFiles } from '../support/index.ts'
 import type { ExecutionContext, Files } from '../support/index.ts'
 
-/** A project on such a file system. */
 async function makeProject(t: ExecutionContext, files: Files): Promise<string> {
   const top = mkdtempSync(join(tmpdir(), 'ignored-case-'))
   const [image, root] = [join(top, 'image'), join(top, 'root')]

@@ -5,7 +5,6 @@ import { makeProject, placed, run, test, type ExecutionContext } from '../suppor
 import type { Files } from '../support/index.ts'
 import { visit, type View } from './page.ts'
 
-/** An image of 40 x 30 pixels, as Chromium writes it. */
 async function drawn(t: ExecutionContext): Promise<Files> {
   const { page } = await visit(t, { view: () => '' })
   const draw = (type: string) =>

@@ -21,7 +21,6 @@ const DEPLOY = resolve('demo/deploy')
 export const health: Middleware = (ctx, next) =>
   ctx.path === '/health' ? void (ctx.body = 'ok') : next()
 
-/** Whether Varnish had the response. */
 export const isHit = ({ headers }: Answer) => headers['cache-status'] === 'varnish; hit'
 
 /** Of the replicas, or of the one that takes the place of all three. */
@@ -32,7 +31,6 @@ const three = ([one, two = one, three = one]: Ports): ReplicaPorts => [one, two,
 /** Varnish waits five seconds for the request of a connection, in which a busy spec may not have sent it. */
 const PATIENCE = 'timeout_idle=3600'
 
-/** Starts Varnish. Each replica has to answer /health. */
 export async function runVarnish(
   t: Spec,
   replicas: Ports,
@@ -45,7 +43,6 @@ export async function runVarnish(
   return { port, name: join(placement.home, 'varnish') }
 }
 
-/** The port of Varnish. */
 export const varnishInFront = async (t: ExecutionContext, ...replicas: Ports): Promise<number> =>
   (await runVarnish(t, replicas)).port
 
@@ -92,7 +89,6 @@ export function nginxInFront(t: ExecutionContext, root: string, ...replicas: Por
   return runNginx(t, { name: 'files', public: publicDir, dist, app: three(replicas) })
 }
 
-/** The port of nginx as a proxy. */
 export const proxyInFront = (t: ExecutionContext, ...replicas: Ports) =>
   runNginx(t, { name: 'proxy', app: three(replicas) })
 

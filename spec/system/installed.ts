@@ -16,7 +16,6 @@ export function folderOf(name: string): string {
   return found
 }
 
-/** Links for a project to packages; by default to every one. */
 export function linkPackages(root: string, names = allNames()): void {
   for (const name of names) {
     const link = join(root, 'node_modules', name)

@@ -49,7 +49,6 @@ async function listen(t: ExecutionContext, app: Koa) {
   return (path: string, question?: Question) => ask(port, path, question)
 }
 
-/** An application that consists of these middleware. */
 function site(t: ExecutionContext, ...middleware: readonly Middleware[]) {
   const app = new Koa()
   for (const each of middleware) app.use(each)
@@ -239,7 +238,6 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
 })
 
-/** sirv as a middleware of Koa. */
 function withSirv(dir: string, options: Parameters<typeof sirv>[1]): Middleware {
   const files = sirv(dir, options)
   return ctx => {

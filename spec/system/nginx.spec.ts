@@ -215,7 +215,6 @@ test('nginx passes on what public does not have, and hides the manifest and dotf
   t.deepEqual(passed, ['GET a.example:8080 /books/7?x=1', 'POST a.example:8080 /'])
 })
 
-/** Asks for another protocol; the status of the answer. */
 async function upgrade(port: number, protocol: string): Promise<number | undefined> {
   const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: protocol }
   const asked = request({ port, host: '127.0.0.1', path: '/socket', headers }).end()

@@ -21,7 +21,6 @@ export function inEach(title: string, run: (t: ExecutionContext, launch: Launch)
   for (const [name, launch] of BROWSERS) test(`${title}, in ${name}`, async t => run(t, launch))
 }
 
-/** An icon that no browser has to ask for. */
 export const ICON = '<link rel="icon" href="data:,">'
 
 /** The body of a page; it may set headers. */
@@ -39,7 +38,6 @@ export function setPolicy(ctx: Context, allowed: string): string {
   return nonce
 }
 
-/** A page at `/`. */
 export function atRoot(view: View): Middleware {
   return (ctx, next) => {
     if (ctx.path !== '/') return next()
@@ -62,7 +60,6 @@ export interface VisitOptions extends SiteOptions {
   readonly view?: View
 }
 
-/** Opens the page of a site. */
 export async function visit(
   t: ExecutionContext,
   { view, front, ...options }: VisitOptions
@@ -117,7 +114,6 @@ export const textOf = (selector: string) => `document.querySelector('${selector}
 export const styleOf = (selector: string, property = 'color') =>
   `getComputedStyle(document.querySelector('${selector}')).${property}`
 
-/** Replaces a text in a file of a site by another. */
 export function edit(site: Site, name: string, before: string, after: string): void {
   const code = site.read(name) ?? ''
   if (!code.includes(before)) throw new Error(`${before} is not in ${name}`)

@@ -23,7 +23,6 @@ const KINDS = [
 ] as const
 
 const RELEASES = 3
-/** Between two steps of a deploy. */
 const VISITS = 20
 
 function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void {

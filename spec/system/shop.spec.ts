@@ -93,7 +93,6 @@ const find = (selector: string) => `document.querySelector('${selector}')`
 const click = (page: Page, element: string) =>
   point(page, element, 'mouseMoved', 'mousePressed', 'mouseReleased')
 
-/** Each widget of the product page does what it is for. */
 async function useProduct(page: Page): Promise<void> {
   await shows(page, text('.navbar-text'), 'Your cart is empty')
   await click(page, find('.btn-primary'))

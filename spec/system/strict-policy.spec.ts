@@ -52,7 +52,6 @@ async function makePage(
   return { page, html }
 }
 
-/** One that imports something later. */
 const lazily =
   (map: object): Helpers =>
   ({ importMap, javascript }) =>

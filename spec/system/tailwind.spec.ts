@@ -25,7 +25,6 @@ async function begin(t: ExecutionContext) {
   return site
 }
 
-/** Without comments and blank lines. */
 const codeOf = (text = '') => text.replaceAll(/^ *(?:\/\/|\/\*).*\n|^\n/gm, '')
 
 test('init --tailwind writes what the page shows', async t => {

@@ -17,11 +17,9 @@ import {
 
 const behindVarnish = shareVarnish()
 
-/** Routes behind koaHttpCache behind Varnish. */
 const cached = (route: Middleware) =>
   behindVarnish(new Koa().use(koaHttpCache()).use(route).callback())
 
-/** A place at which a route waits until it is let go. */
 function makeGate() {
   const events = new EventEmitter()
   return {

@@ -30,7 +30,6 @@ export async function json<T>(site: Site, path: string): Promise<T> {
   return JSON.parse(text) as T
 }
 
-/** The list once every asset has been looked at. */
 export async function listOf(site: Site): Promise<PageOfAssets> {
   let list = await json<PageOfAssets>(site, '?json')
   await until(async () => {

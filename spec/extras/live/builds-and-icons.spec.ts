@@ -19,7 +19,6 @@ const build = (script: string, text: string): Files => ({
   })
 })
 
-/** The version of each part that a page was told in its last message. */
 const versionsOf = (tab: Tab) => {
   const parts = tab.told().at(-1)?.parts ?? []
   return Object.fromEntries(parts.map(({ key, version }) => [key, version]))

@@ -85,7 +85,6 @@ const refusalOf = (inside: string, root = SVG) => {
   }
 }
 
-/** What a page must not contain, and why it is refused. */
 const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
   ['<script>alert(1)</script>', /contains <script>/],
   ['<g><script href="data:,alert(1)"/></g>', /contains <script>/],

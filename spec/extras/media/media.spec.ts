@@ -85,8 +85,6 @@ test('src and poster are the helpers’ own, absolute URLs stay, and all have th
   t.is(hosted.audio({ sources: ['a.mp3'] }), `<audio>\n${source}\n</audio>`)
 })
 
-// width and height of image(), as the files have them.
-
 const SIZE = / width="(\d+)" height="(\d+)"/
 const NONE: Files = {
   'img/text.png': 'not an image',

@@ -22,7 +22,6 @@ export function pkg(path: string, json: Json, files: Files = {}): Files {
 export const modulePkg = (path: string, code: string, files: Files = {}, json: Json = {}): Files =>
   pkg(path, { module: 'index.js', ...json }, { 'index.js': code, ...files })
 
-/** A package.json with these dependencies. */
 export const dependencies = (...names: string[]): string =>
   JSON.stringify({ dependencies: Object.fromEntries(names.map(name => [name, '1'])) })
 
@@ -52,7 +51,6 @@ export function wantedOf(root: string, named: readonly string[], given?: Partial
   return { root, condition: 'development', constants: {}, mapped: [], specifiers, ...given }
 }
 
-/** One build, in this process. */
 export async function buildIn(wanted: Needed) {
   const directory = join(wanted.root, `built-${wanted.condition}`)
   const made = await build({ wanted, directory, key: '' })

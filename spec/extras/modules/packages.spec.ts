@@ -226,7 +226,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   '~/dial': "does not find it: name an asset or a URL in imports: { '~/dial': … }",
   path: "'path', a module of Node, which browsers do not have: name"
 }
-/** The advice where `packages` has `false`. */
 const NAMED: typeof ADVICE = {
   'lit/html.js': "does not find it: set packages: ['lit/html.js'], or name",
   tpi: "If not, run npm install tpi and set packages: ['tpi'], or name"

@@ -145,8 +145,6 @@ test('a name that inline() cannot write is reported, before and after precompile
   t.is((await checkViews({ ...options, apps }, ['views/*.ejs'])).problems.length, 3)
 })
 
-// Names as types: a mistyped one does not compile, and the file follows the sources.
-
 test.serial('a mistyped name does not compile, and the error suggests the nearest one', async t => {
   const root = makeTyped(t)
   const mistyped = [
@@ -211,8 +209,6 @@ test.serial('in development a file of types that exists follows the sources', as
   koaAssets({ root: other, env: 'development', live: false })
   t.throws(() => statSync(join(other, 'assets.d.ts')), { code: 'ENOENT' }, 'none is made')
 })
-
-// What scripts in views import, in the import map of a page that names its entry.
 
 const FILES = {
   'app.js': "import './count.js'",

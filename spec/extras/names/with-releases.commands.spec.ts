@@ -10,7 +10,6 @@ import { aPlan, type App, make, type Plan } from '../../support/names/project.ts
 import { Rule } from '../../support/names/rule.ts'
 import { AS_WRITTEN, cases, placed, serial as test, writeFiles } from '../../support/index.ts'
 
-/** A configuration with views, and without minifying. */
 const configured = (views: string | readonly string[]) => ({
   '/assets.config.json': JSON.stringify({ views, ...AS_WRITTEN })
 })
@@ -27,7 +26,6 @@ test('an option views that no file matches is told of, not taken for correct', a
   }
 })
 
-/** A line of a view, and what is wrong with it. */
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["assets.stylesheet('app')"],
   ["assets.stylesheet('apq')", "'apq.css' is not an asset; did you mean 'app.css'?"],

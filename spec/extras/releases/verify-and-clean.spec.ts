@@ -110,8 +110,6 @@ test('verify works before the directory of a mount is there', async t => {
   t.deepEqual((await verify(options)).problems, [])
 })
 
-// What clean removes, and what it leaves.
-
 const DAY = 24 * 3600
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
 

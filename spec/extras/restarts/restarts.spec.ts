@@ -13,7 +13,6 @@ interface Case extends Partial<Started> {
   readonly options?: KoaAssetsOptions
 }
 
-/** What is said to a server that was started so. */
 async function said(t: ExecutionContext, given: Case): Promise<string> {
   const { files = {}, options, ...started } = given
   const root = makeProject(t, files)

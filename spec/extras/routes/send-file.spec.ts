@@ -236,8 +236,6 @@ test('the options say type, caching and date, beside an Authorization too', asyn
   t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
 })
 
-// Fields that an option, a middleware in front or a route sets: their values stay, beyond ASCII too.
-
 const BEYOND_ASCII = {
   'Content-Disposition': 'attachment; filename="Käse.pdf"; filename*=UTF-8\'\'K%C3%A4se.pdf',
   'X-City': 'Århus \u0080\u00ff',

@@ -9,7 +9,6 @@ import { readPublic, run, targetOf, test, warningsAbout } from '../../support/in
 import type { ExecutionContext, Files } from '../../support/index.ts'
 import { LAYERED } from '../../../lib/runtime/settings/table.ts'
 
-/** The text of an asset, without blanks, in each of the ways in which it is made. */
 async function published(
   t: ExecutionContext,
   files: Files,

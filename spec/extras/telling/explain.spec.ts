@@ -219,8 +219,6 @@ test('explain says so when no mount has a path that is in public', async t => {
   t.is(finding(await explain('/static/app.js', options), 'mounts'), 'the mount /static')
 })
 
-// The overview of a server that starts in development.
-
 const PROJECT = {
   'apps/web/assets/css/app.css': 'a{}',
   'apps/admin/assets/css/app.css': 'a{}',
@@ -254,7 +252,6 @@ test('the block names apps, their directories, and mounts, unless nothing is ser
   t.regex(lastOf(false) ?? '', /\(serve is off\): a front web server must do so\.$/)
 })
 
-/** The headings of the blocks that these instances print. */
 async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.ProcessEnv = {}) {
   const printed: string[] = []
   for (const options of all) {

@@ -121,8 +121,6 @@ test('where a missing manifest makes koaAssets() throw, explain still answers, a
   t.true(isFound)
 })
 
-// The overview at start.
-
 const VITE = viteMount()
 
 /** A project that was built at 17:17 on the given day. */
@@ -133,7 +131,6 @@ function builtAt1717(t: ExecutionContext): string {
   return root
 }
 
-/** What a server prints when it starts in development. */
 async function printed(options: KoaAssetsOptions): Promise<string> {
   const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
   const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`

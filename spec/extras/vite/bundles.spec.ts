@@ -203,8 +203,6 @@ test('a chain of imports costs in proportion to its length, and may be longer th
   t.true(growsInProportion(1000, start))
 })
 
-// Which names are taken for hashed.
-
 const isHashed = (file: string, stem: string | undefined, hash: RegExp) =>
   hashedAmong([[file, stem]], hash).has(file)
 
@@ -285,7 +283,6 @@ const ENTRY: readonly LoadedUrl[] = [
   { url: '/b.js', integrity: ['sha384-b'], as: 'modulepreload' }
 ]
 
-/** A page each time. */
 function pageOf(entries: Readonly<Record<string, readonly LoadedUrl[]>>): ViewHelpers {
   const find = (name: string) => entries[name] ?? ENTRY
   return makeHelpers({}, undefined, [helpersOf(find, () => [])])('web')

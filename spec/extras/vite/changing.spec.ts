@@ -161,8 +161,6 @@ test.serial('a file that was young when looked at is waited for, however long it
   t.true(looks > 1)
 })
 
-// How the files of a bundle are served, and its manifest is not.
-
 const FILES: Files = {
   '/dist/a.js': 'a text',
   '/dist/manifest.json': JSON.stringify({ 'a.js': { file: 'a.js', isEntry: true } }),
@@ -178,7 +176,6 @@ test('a manifest is not served without its extension either', async t => {
     t.is((await site.ask(path)).status, 404, path)
 })
 
-/** As Vite writes it. */
 const SERVED_MANIFEST = JSON.stringify({
   'src/main.js': { file: 'main.js', src: `src/${SECRET}.js`, isEntry: true }
 })

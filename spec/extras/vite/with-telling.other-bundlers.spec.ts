@@ -113,8 +113,6 @@ test('list leaves out what exclude names', async t => {
   }
 })
 
-// What webpack and esbuild built, by its stats and its metafile and by manifests that plugins make of them.
-
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATED = 'public, max-age=0, must-revalidate'
 
@@ -185,8 +183,6 @@ test('stats that leave assets out are an error at start that says what to set', 
     t.throws(start, { instanceOf: AssetError, code: 'manifest-broken', message })
   }
 })
-
-// Tags for what esbuild built, by its metafile.
 
 async function runEsbuild(at: string, options: BuildOptions = {}): Promise<Metafile> {
   const { metafile } = await build({

@@ -174,8 +174,6 @@ test('a route that takes ctx.fresh for a boolean is told what to write', async t
   t.deepEqual(warningsAbout('GET /negated'), [told])
 })
 
-// What a shared cache may store, though it is not for everybody.
-
 const SURROGATE = 'Surrogate-Control'
 const MINUTE = { maxAge: 60 }
 /** What a page with a cookie says, the field in which it is sent, and how it is written there. */

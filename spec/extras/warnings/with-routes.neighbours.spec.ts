@@ -40,7 +40,6 @@ const PRODUCTION = { env: 'production' }
 const COOKIE = /GET \/f\/\S+ .*Set-Cookie.*Register koaAssets before/
 const GUARD = /GET \/f\/\S+ .*set Cache-Control to private, no-cache/
 
-/** What is reported of a file, if anything is. */
 const BESIDE_FILES: Readonly<Record<string, readonly [SiteOptions, said?: RegExp]>> = {
   'a cookie that is added beside a file': [{ front: lateCookie }, COOKIE],
   'a cookie beside a public file': [{ front: lateCookie, mounts: FOR_ALL }, COOKIE],

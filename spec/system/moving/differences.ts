@@ -161,7 +161,6 @@ async function answersOf(ask: Ask): Promise<readonly Answer[]> {
   return answers
 }
 
-/** Where the statuses differ, everything else follows from that. */
 function differencesOf(before: Answer, after: Answer): string[] {
   if (before.status !== after.status) return [`status: ${before.status} -> ${after.status}`]
   const valueOf = ({ headers }: Answer, name: string) => {

@@ -53,7 +53,6 @@ async function everyKind({ get }: SiteWith): Promise<ReadonlyMap<number | 'head'
   return new Map(answers)
 }
 
-/** Each kind has its status and its content, whatever is in front. */
 function areIntact(t: ExecutionContext, answers: ReadonlyMap<number | 'head', Answer>): void {
   for (const [kind, { status, text, headers }] of answers) {
     t.is(status, kind === 'head' ? 200 : kind)

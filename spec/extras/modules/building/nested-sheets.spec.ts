@@ -75,7 +75,6 @@ function plant(root: string, { at, stored, isLinked }: Tree) {
   link('kit', join(root, 'packages/member'))
 }
 
-/** The folder in which Node finds a package from that of a file. */
 function lookUp(root: string, name: string, from: string): string {
   for (let folder = from; folder.startsWith(root); folder = dirname(folder)) {
     const found = join(folder, 'node_modules', name)

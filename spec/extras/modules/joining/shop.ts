@@ -4,7 +4,6 @@ import { makeProject, placed, readManifest, readPublic, run } from '../../../sup
 import { targetOf, type ExecutionContext, type Files } from '../../../support/index.ts'
 import { pkg as packageOf } from '../package-files.ts'
 
-/** A package of modules in `node_modules`. */
 export const pkg = (name: string, files: Files, json: object = {}): Files =>
   packageOf(name, { type: 'module', sideEffects: false, ...json }, files)
 
