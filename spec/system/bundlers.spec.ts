@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Koa, { type Context } from 'koa'
@@ -24,12 +24,6 @@ import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
 import { shows as showsValue, styleOf } from './page.ts'
 
 const MANIFEST = 'dist/.vite/manifest.json'
-
-interface App {
-  readonly origin: string
-  readonly listener: RequestListener
-  readonly paths: string[]
-}
 
 class Project {
   readonly root: string
@@ -88,7 +82,7 @@ class Project {
     env: 'development' | 'production',
     more: KoaAssetsOptions = {},
     prepare?: (ctx: Context) => void
-  ): Promise<App> {
+  ) {
     const { development, page, mount, manifest = MANIFEST } = this.given
     const { root } = this
     const server = createHttpServer()

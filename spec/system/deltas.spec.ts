@@ -8,10 +8,10 @@ import { digestOf } from '../../lib/runtime/files/digest.ts'
 import { deltaFile, deltaName, isAble, offering } from '../support/deltas.ts'
 import { ask, makeProject, makeSite, run, serial as test, targetOf } from '../support/index.ts'
 import { until, writeFiles, type ExecutionContext } from '../support/index.ts'
-import { launch, type Page } from './chromium.ts'
+import { launch } from './chromium.ts'
 import { folderOf } from './installed.ts'
 import { health, isHit, proxyInFront, varnishInFront } from './in-front.ts'
-import { atRoot, dictionaries } from './page.ts'
+import { atRoot, dictionaries, transferOf } from './page.ts'
 
 const LIBRARY = readFileSync(join(folderOf('katex'), 'dist/katex.min.js'), 'utf8')
 const half = LIBRARY.indexOf(';', LIBRARY.length / 2) + 1
@@ -56,19 +56,6 @@ async function makeDeployed(t: ExecutionContext) {
   return { root, site, stored, deploy: redeploy }
 }
 
-interface Transfer {
-  /** In bytes, with 300 for the fields. */
-  readonly transferSize: number
-  readonly encodedBodySize: number
-  readonly decodedBodySize: number
-  readonly contentEncoding: string
-}
-
-const transferOf = (visit: Page, target: string) =>
-  visit.evaluate<Transfer>(
-    `performance.getEntriesByType('resource').find(({ name }) => name.endsWith('${target}')).toJSON()`
-  )
-
 const FRONTS = {
   directly: (_, port) => Promise.resolve(port),
   'behind nginx': proxyInFront,
@@ -83,14 +70,14 @@ for (const [where, placeInFront] of Object.entries(FRONTS)) {
     const first = await deploy(1)
     const visit = await browser.open(`${origin}/`)
     t.is(await visit.evaluate('release'), 1)
-    const whole = await transferOf(visit, first)
+    const whole = await transferOf(visit, new RegExp(`${first}$`))
     t.is(whole.decodedBodySize, scriptOf(1).length)
     t.true(whole.encodedBodySize > 60_000, String(whole.encodedBodySize))
     await stored(visit)
     const second = await deploy(2)
     await visit.follow(`${origin}/?again`)
     t.is(await visit.evaluate('release'), 2)
-    const delta = await transferOf(visit, second)
+    const delta = await transferOf(visit, new RegExp(`${second}$`))
     t.log(`${whole.encodedBodySize} bytes, then ${delta.encodedBodySize}`)
     t.is(delta.decodedBodySize, scriptOf(2).length)
     t.true(delta.encodedBodySize < 200, String(delta.encodedBodySize))

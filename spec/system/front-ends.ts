@@ -45,7 +45,7 @@ interface ViteOptions {
   readonly more?: string
 }
 
-export function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOptions): Files {
+function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOptions): Files {
   const own = `freshAssets({ mount: '/admin', input: ${JSON.stringify(input)} })`
   const text = `import { freshAssets } from 'koa-fresh-assets/vite'
     ${imports}
@@ -53,11 +53,11 @@ export function viteConfig({ imports = '', plugins = '', input, more = '' }: Vit
   return { 'vite.config.js': text }
 }
 
-export const REACT = { imports: "import react from '@vitejs/plugin-react'", plugins: 'react(),' }
+const REACT = { imports: "import react from '@vitejs/plugin-react'", plugins: 'react(),' }
 const CSS = '#app { color: rgb(1, 2, 3) }'
 const CSS_EDIT = ['src/main.css', 'rgb(1, 2, 3)', 'rgb(3, 2, 1)'] as const
 
-export const STREAMING = `import { renderToPipeableStream } from 'react-dom/server'
+const STREAMING = `import { renderToPipeableStream } from 'react-dom/server'
   import { App } from './app.jsx'
   export const render = ({ scripts, stylesheets }, nonce) => renderToPipeableStream(
     <html><head><title>page</title><link rel="icon" href="data:," />

@@ -2,7 +2,7 @@
 import { listOf } from '../extras/inspector/inspected.ts'
 import { makeSite, test, type ExecutionContext, type Files } from '../support/index.ts'
 import { launch } from './chromium.ts'
-import { resize, shows, textOf } from './page.ts'
+import { pixelOf, resize, shows, textOf } from './page.ts'
 
 const FILES: Files = {
   'css/app.css.scss': "@use 'colors';\n.a { background: url('logo.svg') }",
@@ -39,15 +39,8 @@ test('an SVG is shown with its own styles', async t => {
   const site = await makeSite(t, FILES)
   const url = `http://127.0.0.1:${site.port}/assets/-/asset?path=logo.svg`
   const page = await launch(t).open(url)
-  const color = await page.evaluate(`(async () => {
-    const image = document.querySelector('img')
-    await image.decode()
-    const canvas = Object.assign(document.createElement('canvas'), { width: 20, height: 20 })
-    const context = canvas.getContext('2d')
-    context.drawImage(image, 0, 0, 20, 20)
-    return [...context.getImageData(15, 5, 1, 1).data]
-  })()`)
-  t.deepEqual(color, [255, 0, 0, 255])
+  const color = await page.evaluate(pixelOf("document.querySelector('img').src", 15, 5))
+  t.is(color, '255,0,0')
 })
 
 /** The words of a table's head that are written on more than one line. */

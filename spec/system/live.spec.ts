@@ -1,12 +1,13 @@
 // The live channel in a browser: what an edit does to an open page.
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Socket } from 'node:net'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { startProcess } from '../support/processes.ts'
 import { makeProject, makeSite, serial as test, until } from '../support/index.ts'
 import { writeFiles, type ExecutionContext, type Files, type Site } from '../support/index.ts'
-import type { SiteOptions } from '../support/index.ts'
+import { viteBuild, viteMount, type SiteOptions } from '../support/index.ts'
 import type { DrivenPage } from './browser.ts'
 import { launch as launchChromium } from './chromium.ts'
 import { launch as launchFirefox } from './firefox.ts'
@@ -17,6 +18,8 @@ import {
   shows,
   styleOf,
   textOf,
+  visit,
+  pixelOf,
   type Launch,
   type View
 } from './page.ts'
@@ -141,18 +144,6 @@ for (const [mode, options, browser] of [
     await shows(page, styleOf('p'), 'rgb(6, 6, 6)')
     await isSamePage(t, page)
   })
-}
-
-/** Red, green and blue of an image. */
-function pixelOf(url: string): string {
-  return `(async () => {
-    const image = new Image()
-    image.src = ${url}
-    await image.decode()
-    const canvas = document.createElement('canvas')
-    canvas.getContext('2d').drawImage(image, 0, 0)
-    return canvas.getContext('2d').getImageData(1, 1, 1, 1).data.slice(0, 3).join()
-  })()`
 }
 
 inEach('the old stylesheet stays until the new one has loaded', async (t, launch) => {
@@ -352,6 +343,23 @@ async function openRestarted(t: ExecutionContext, launch: Launch) {
     }
   }
 }
+
+test('without Vite, a corner of the page says of when its build is, until that is closed', async t => {
+  const root = makeProject(t, viteBuild('dist', { 'src/main.js': 'main-B1a2C3d4.js' }))
+  const at = new Date(2020, 1, 29, 17, 17)
+  utimesSync(join(root, viteMount().manifest), at, at)
+  const view: View = ctx => {
+    const nonce = setPolicy(ctx, 'img-src data:; script-src NONCE')
+    return `${ctx.assets.entry('src/main.js', { nonce })}${ctx.assets.live({ nonce })}`
+  }
+  const { page } = await visit(t, { view, root, mounts: { '/admin': viteMount() } })
+  const note = "document.querySelector('koa-fresh-assets-notes')?.shadowRoot"
+  const text = `${note}?.textContent`
+  await shows(page, text, 'Vite is not running: tags of the build of 2020-02-29 17:17×')
+  await page.evaluate(`${note}.querySelector('button').click()`)
+  t.is(await page.evaluate(text), undefined)
+  t.deepEqual(page.complaints, [])
+})
 
 test('a tab behind others has no connection, and catches up when shown', async t => {
   const { site, page, channels } = await open(t, launchChromium)

@@ -47,23 +47,12 @@ export function atRoot(view: View): Middleware {
   }
 }
 
-interface Visit {
-  readonly site: Site
-  readonly page: Page
-  /** Every path that was requested, in order. */
-  readonly paths: string[]
-  readonly url: string
-}
-
 export interface VisitOptions extends SiteOptions {
   /** Default: what `routes` respond with. */
   readonly view?: View
 }
 
-export async function visit(
-  t: ExecutionContext,
-  { view, front, ...options }: VisitOptions
-): Promise<Visit> {
+export async function visit(t: ExecutionContext, { view, front, ...options }: VisitOptions) {
   const paths: string[] = []
   const site = await makeSite(
     t,
@@ -110,6 +99,21 @@ export function dictionaries() {
 export const CONNECTED = 'globalThis.koaFreshAssetsHot.tick !== undefined'
 
 export const textOf = (selector: string) => `document.querySelector('${selector}')?.textContent`
+
+/** An expression: red, green and blue of an image, by that of its URL. */
+export const pixelOf = (url: string, x = 1, y = 1) => `(async () => {
+  const image = Object.assign(new Image(), { src: ${url} })
+  await image.decode()
+  const context = document.createElement('canvas').getContext('2d')
+  context.drawImage(image, 0, 0)
+  return context.getImageData(${x}, ${y}, 1, 1).data.slice(0, 3).join()
+})()`
+
+/** In bytes, what a page has loaded of a file. */
+export const transferOf = (page: Page, name: RegExp) =>
+  page.evaluate<Record<'transferSize' | 'encodedBodySize' | 'decodedBodySize', number>>(
+    `performance.getEntriesByType('resource').find(({ name }) => ${String(name)}.test(name)).toJSON()`
+  )
 
 export const styleOf = (selector: string, property = 'color') =>
   `getComputedStyle(document.querySelector('${selector}')).${property}`

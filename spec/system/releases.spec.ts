@@ -7,7 +7,7 @@ import { isAble } from '../support/deltas.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
 import { makeBundlerProject, test, writeFiles, type ExecutionContext } from '../support/index.ts'
 import { folderOf } from './installed.ts'
-import { dictionaries, shows, visit, type View } from './page.ts'
+import { dictionaries, shows, transferOf, visit, type View } from './page.ts'
 
 const page = readPage('docs/open-pages.md')
 const [reloadOnce] = page.take('', 'js')
@@ -53,12 +53,6 @@ function makeReleases(t: ExecutionContext) {
 /** The title that the lazy chunk gives to a page. */
 const LAZY_TITLE = 'loadMore().then(() => document.title)'
 
-/** In bytes. */
-interface Transfer {
-  readonly encodedBodySize: number
-  readonly decodedBodySize: number
-}
-
 test('an open page loads its lazy chunk after a deploy, and reloads once where that is gone', async t => {
   const { release, switchTo, options, view } = makeReleases(t)
   const [one, two, three] = [await release(1), await release(2), await release(3)]
@@ -75,9 +69,7 @@ test('an open page loads its lazy chunk after a deploy, and reloads once where t
 
   await page.follow(`${url}?again`)
   t.is(await page.evaluate('release'), 2)
-  const { encodedBodySize, decodedBodySize } = await page.evaluate<Transfer>(
-    "performance.getEntriesByType('resource').find(({ name }) => /main-.*js$/.test(name)).toJSON()"
-  )
+  const { encodedBodySize, decodedBodySize } = await transferOf(page, /main-.*js$/)
   t.true(decodedBodySize > 200_000, `${decodedBodySize} bytes`)
   t.is(encodedBodySize < 2000, isAble, `${encodedBodySize} bytes`)
   t.log(`main script: ${encodedBodySize} of ${decodedBodySize} bytes`)

@@ -1,6 +1,5 @@
 // Applications as tutorials have them, in a browser, beside what Vite makes of the same sources.
 import { join } from 'node:path'
-import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { precompile } from '../../lib/koa-assets.ts'
 import { makeProject, test, warningsAbout, writeFiles } from '../support/index.ts'
@@ -114,18 +113,6 @@ export class ToDoList extends LitElement {
     body: '<todo-list></todo-list>',
     state: [`${BUTTON}.parentNode.querySelectorAll('li').length + ' items'`, '1 items', '2 items']
   },
-  'the counter of Alpine, with htmx': {
-    packages: ['alpinejs', 'htmx.org'],
-    files: {
-      'app.js': `import Alpine from 'alpinejs'
-import 'htmx.org'
-window.Alpine = Alpine
-Alpine.start()`
-    },
-    body: `<div x-data="{ count: 0 }"><p><i x-text="count"></i>, <i id="answer">nothing</i></p>
-      <button x-on:click="count++" hx-get="/clicked" hx-target="#answer">Increment</button></div>`,
-    state: [textOf('p'), '0, nothing', '1, clicked']
-  },
   'the counter of Vue, with single-file components': {
     packages: ['vue'],
     files: {
@@ -176,8 +163,6 @@ export default mount(App, { target: document.getElementById('app') })`,
   }
 }
 
-const answerHtmx: Middleware = (ctx, next) =>
-  ctx.path === '/clicked' ? void (ctx.body = 'clicked') : next()
 const TOOLS = ['vite', '@vitejs/plugin-react', '@vitejs/plugin-vue', '@sveltejs/vite-plugin-svelte']
 /** A page names the stylesheet in the place of this line, which is the only one that is not as in the tutorial. */
 const STYLE_IMPORT = /^import '\.\/styles\.css';?\n/m
@@ -192,7 +177,7 @@ function makeTutorial(t: ExecutionContext, packages: readonly string[], files: F
 
 /** Opens the page, clicks, and resolves to what was loaded before. */
 async function use(t: ExecutionContext, state: Tutorial['state'], options: VisitOptions) {
-  const { site, page, paths } = await visit(t, { ...options, front: answerHtmx })
+  const { site, page, paths } = await visit(t, options)
   await shows(page, state[0], state[1])
   const loaded = [...paths]
   await page.evaluate(`${BUTTON}.click()`)

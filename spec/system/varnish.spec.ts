@@ -2,9 +2,8 @@
 import { EventEmitter, once } from 'node:events'
 import Koa, { type Context, type Middleware } from 'koa'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
-import { ask, digestOf, listen, makeProject, makeSite, run, targetOf } from '../support/index.ts'
+import { ask, listen, makeProject, makeSite, run, targetOf } from '../support/index.ts'
 import { test, until, writeFiles, type Question } from '../support/index.ts'
 import {
   health,
@@ -398,25 +397,4 @@ test('Varnish asks replicas that are too busy to answer its probes', async t => 
     t.deepEqual([status, text], [200, method])
   }
   t.is((await ask(port, `/assets/app-${'0'.repeat(32)}.css`)).status, 404)
-})
-
-const TEXT = 'a { color: red }'
-const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
-
-test('Varnish gives nobody without a password a file that a guard let through', async t => {
-  const front: Middleware = (ctx, next) => {
-    if (ctx.get('Authorization') === '') ctx.throw(401)
-    return next()
-  }
-  const files = { [`/public${PRINTED}`]: TEXT, '/dist/a.css': TEXT, '/dist/b-12345678.css': TEXT }
-  const mount = { dir: 'dist', immutable: /-\w{8}\./, cacheControl: 'public, max-age=604800' }
-  const apps = { web: { compile: false, fingerprint: false } }
-  const site = await makeSite(t, files, { env: 'production', apps, mounts: { '/m': mount }, front })
-  const varnish = await behindVarnish((req, res) => void site.server.emit('request', req, res))
-  const headers = { authorization: 'Basic YTpi' }
-  for (const path of [PRINTED, '/m/a.css', '/m/b-12345678.css']) {
-    t.is((await varnish(path)).status, 401, path)
-    t.is((await varnish(path, { headers })).text, TEXT, path)
-    t.is((await varnish(path)).status, 401, path)
-  }
 })

@@ -12,7 +12,6 @@ import conditional from 'koa-conditional-get'
 import oldEtag from 'koa-etag'
 import helmet from 'koa-helmet'
 import responseTime from 'koa-response-time'
-import session from 'koa-session'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import { makeSite, openDescriptors, test, until, type Answer } from '../../support/index.ts'
 import type { ExecutionContext, SiteOptions } from '../../support/index.ts'
@@ -106,22 +105,6 @@ for (const [way, options] of GIVEN) {
       await settle(t, site)
     })
   }
-
-  test(`koa-session, changed on each request, sets its cookie with every response, ${way}`, async t => {
-    const stack: Middleware[] = []
-    const site = await makeWith(t, { ...options, front: (ctx, next) => compose(stack)(ctx, next) })
-    let visits = 0
-    stack.push(session({ signed: false }, site.app), (ctx, next) => {
-      Object.assign(ctx.session ?? {}, { visits: ++visits })
-      return next()
-    })
-    const cookies = Array.from((await everyKind(site)).values(), ({ headers }) =>
-      String(headers['set-cookie']?.[0]).replace(/;.*/, '')
-    )
-    for (const cookie of cookies) t.regex(cookie, /^koa\.sess=./)
-    t.is(new Set(cookies).size, cookies.length)
-    await settle(t, site)
-  })
 
   test(`koa-compress compresses what has no copy, and leaves a copy as it is, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress() })
