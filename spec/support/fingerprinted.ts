@@ -1,4 +1,4 @@
-// A site in fingerprint mode, in both of its ways: precompiled, and built while it runs.
+// A site in fingerprint mode, in both of its ways: precompiled, and built while it runs; or one in development.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { withDigest } from './digest.ts'
 import { AS_WRITTEN } from './as-written.ts'
 import { pathFrom } from '../../lib/runtime/files/paths.ts'
 
-export type Mode = 'precompiled' | 'live'
+export type Mode = 'precompiled' | 'live' | 'development'
 export const MODES: readonly Mode[] = ['precompiled', 'live']
 
 type View = (assets: ViewHelpers) => string
@@ -37,7 +37,8 @@ export async function makeFingerprinted(
 ): Promise<FingerprintedSite> {
   const root = given.root ?? makeProject(t)
   writeFiles(root, placed(files))
-  const options = { revalidate: 0, ...given, root, env: 'production' }
+  const env = mode === 'development' ? mode : 'production'
+  const options = { revalidate: 0, ...given, root, env }
   if (mode === 'precompiled') await run(options)
   const views: View[] = []
   const routes: Middleware = (ctx, next) => {

@@ -3,11 +3,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
-import { Rollout } from '../support/rollout.ts'
-import { makeProject, placed, run, test, writeFiles } from '../support/index.ts'
+import { makeProject, placed, run, test } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
-import { Visitors } from '../support/visitors.ts'
-import { proxyInFront } from './in-front.ts'
 import { linkSdk, makeBucket, type Bucket } from './bucket.ts'
 
 const LARGE = 'a large file '.repeat(400_000)
@@ -125,41 +122,4 @@ test('what no release that is kept needs is removed from the bucket, after a rol
   t.deepEqual([await has(first), await has(second), await has(third)], [false, true, true])
   t.true((await bucket.keys()).includes('assets/of-another-deploy.js'))
   return undefined
-})
-
-const VISITS = 20
-
-test('every page finds its files in the bucket while replicas are replaced, and rolled back', async t => {
-  const bucket = await makeBucket(t)
-  const rollout = await Rollout.make(t, { isShared: false, host: bucket.host })
-  const build = async (release: number) => {
-    await rollout.build(release)
-    const { root } = rollout.options(release)
-    writeFiles(root, { 'assets.config.json': JSON.stringify({ host: bucket.host, minify: false }) })
-    return linkSdk(root)
-  }
-  const roots = [await build(1), await build(2)] as const
-  await bucket.fill(roots[0])
-  await rollout.replaceAll(1)
-  const visitors = new Visitors(await proxyInFront(t, ...rollout.ports), false)
-  const deploy = async (release: 1 | 2) => {
-    const root = roots[release - 1] ?? ''
-    await bucket.fill(root)
-    await visitors.deploy(rollout, release, VISITS)
-  }
-  await visitors.during(async () => {
-    await visitors.more(VISITS)
-    await deploy(2)
-    bucket.received.length = 0
-    await deploy(1)
-  })
-  await rollout.stopAll()
-  t.log(`${visitors.visits} visits, ${visitors.requests} requests`)
-  visitors.arePleased(t)
-  t.is(visitors.cut, 0)
-  t.is(bucket.received.length, 1, 'the rollback sent nothing but its list')
-  for (const release of [1, 2]) {
-    t.true(visitors.seen.has(`pages of release ${release} with assets of release ${release}`))
-    t.is(rollout.reports.get(release)?.assets, 0, 'no replica was asked for a file')
-  }
 })

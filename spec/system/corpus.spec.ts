@@ -6,10 +6,9 @@ import { isBare } from '../../lib/publishing/references/modules.ts'
 import { findReferences } from '../../lib/publishing/references/references.ts'
 import type { Compiler, AppOptions } from '../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../lib/runtime/views/view-helpers.ts'
-import { splitSpecifier } from '../../lib/extras/modules/packages.ts'
-import { folderOf, linkPackages } from './installed.ts'
+import { folderOf } from './installed.ts'
 import { visit, type View } from './page.ts'
-import { digestIn, digestOf, filesBelow, makeProject, placed } from '../support/index.ts'
+import { digestIn, digestOf } from '../support/index.ts'
 import { readManifest, readPublic, run, test, withDigest, words } from '../support/index.ts'
 import { lexer } from '../support/ready.ts'
 
@@ -126,37 +125,4 @@ test('a page loads every font and image of the corpus under its fingerprint, wit
     t.regex(url.replace(/[?#].*$/, ''), PRINTED)
     t.is(opened.answers.get(url), 200, url)
   }
-})
-
-const STYLES = words('bootstrap @fortawesome/fontawesome-free katex leaflet @fontsource/inter')
-const MODULES = words('@popperjs/core bootstrap htm/preact katex leaflet lit preact/hooks')
-
-test('packages that the app imports are published as those that the option names, with all they need', async t => {
-  const isSheet = (path: string) => path.endsWith('.css') && !/\.(?:min|rtl)\.|\d{3}/.test(path)
-  const sheets = STYLES.flatMap(name =>
-    filesBelow(folderOf(name)).flatMap(path => (isSheet(path) ? `${name}/${path}` : []))
-  )
-  t.true(sheets.length > 20, String(sheets.length))
-  const names = [...STYLES, ...MODULES.map(each => splitSpecifier(each)[0])]
-  const published = async (isNamed: boolean) => {
-    const dependencies = Object.fromEntries(isNamed ? [] : names.map(each => [each, '*']))
-    const root = makeProject(t, {
-      'package.json': JSON.stringify({ dependencies }),
-      ...placed({
-        'app.css': sheets.map(path => `@import '${path}';`).join('\n'),
-        'app.js': MODULES.map((each, at) => `export * as m${at} from '${each}'`).join('\n')
-      })
-    })
-    linkPackages(root)
-    const below = (name: string) => sheets.filter(path => path.startsWith(`${name}/`))
-    const files = STYLES.map(name => ({
-      [name]: below(name).map(path => path.slice(name.length + 1))
-    }))
-    const packages = isNamed ? [...MODULES, ...files, false as const] : []
-    const { warnings } = await run({ root, packages })
-    t.deepEqual(warnings, [])
-    // What an option names comes with its source maps.
-    return Object.keys(readManifest(root).assets).filter(path => !path.endsWith('.map'))
-  }
-  t.deepEqual(await published(false), await published(true))
 })

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
-import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { readSvg } from '../../../lib/extras/media/svg.ts'
-import { assetSources, type CompileError, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
-import { cases, makeFingerprinted, makeSite, placed, test } from '../../support/index.ts'
-import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
+import { assetSources, type CompileError } from '../../../lib/koa-assets.ts'
+import { cases, makeFingerprinted, makeSite, test } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"'
 const CART = `<?xml version="1.0" encoding="utf-8"?>
@@ -28,33 +27,11 @@ test.after.always(() => rmSync(theme, { recursive: true }))
 
 const MODES = ['development', 'live', 'precompiled'] as const
 
-/** The site, in one of the three modes; `render` rejects with the error of the page. */
-async function makePages(
-  t: ExecutionContext,
-  mode: (typeof MODES)[number],
-  files: Files,
-  options: KoaAssetsOptions
-) {
-  if (mode !== 'development') return makeFingerprinted(t, mode, files, options)
-  let view: (assets: ViewHelpers) => string = () => ''
-  const routes: Middleware = ctx => (ctx.body = view(ctx.assets))
-  const { ask, errors, root } = await makeSite(t, files, { ...options, routes })
-  return {
-    async render(next: typeof view) {
-      view = next
-      const { status, text } = await ask('/page')
-      if (status !== 200) throw errors.at(-1) ?? new Error(text)
-      return text
-    },
-    edit: async (changed: Files) => writeFiles(root, placed(changed))
-  }
-}
-
 for (const mode of MODES) {
   test(`inline() writes the element with given attributes for its own, and its own class too (${mode})`, async t => {
     const files = { 'images/icons/cart.svg': CART, '/apps/admin/assets/a.txt': '' }
     const apps = { web: { inline: 'icons/**' }, admin: {} }
-    const site = await makePages(t, mode, files, { apps })
+    const site = await makeFingerprinted(t, mode, files, { apps })
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), WRITTEN)
     const given = { class: 'icon', 'aria-hidden': 'true', viewbox: '0 0 4 2', width: null }
     const all = { ...given, title: '"<' }
@@ -66,7 +43,7 @@ for (const mode of MODES) {
 
   test(`what the option does not name is an error, a third party's file by its own name (${mode})`, async t => {
     const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
-    const site = await makePages(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
+    const site = await makeFingerprinted(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
     const message =
       /^inline\(\) cannot write '.*': it is no source, or the option inline does not name it/
     for (const name of ['logo.svg', 'icons/a.png', 'icons/moon.svg', 'https://cdn.example/a.svg']) {
@@ -180,7 +157,7 @@ test('whatever text and attributes a file has, they leave no tag', t => {
 for (const mode of MODES) {
   test(`a refused file is an error with its place, of precompile already (${mode})`, async t => {
     const files = { 'images/icons/cart.svg': `<svg ${SVG}>\n <script/></svg>` }
-    const make = makePages(t, mode, files, { inline: 'icons/**' })
+    const make = makeFingerprinted(t, mode, files, { inline: 'icons/**' })
     const error = await t.throwsAsync(
       make.then(site => site.render(assets => assets.inline('icons/cart.svg')))
     )
@@ -199,7 +176,7 @@ for (const mode of MODES) {
       'images/icons/big.svg': large
     }
     const others = { 'logo.svg': CART, 'icons/lamp.svg': CART }
-    const site = await makePages(t, mode, { ...files, ...others }, {})
+    const site = await makeFingerprinted(t, mode, { ...files, ...others }, {})
     for (const name of ['icons/cart.svg', 'icons/lamp.svg', 'lamp.svg'])
       t.is(await site.render(assets => assets.inline(name)), WRITTEN)
     t.regex(await site.render(assets => assets.image('icons/bad.svg')), / width="2" height="1"/)
@@ -212,7 +189,7 @@ for (const mode of MODES) {
       const written = site.render(assets => assets.inline(name))
       await t.throwsAsync(written, { message }, name)
     }
-    const none = await makePages(t, mode, files, { inline: [] })
+    const none = await makeFingerprinted(t, mode, files, { inline: [] })
     const written = none.render(assets => assets.inline('icons/cart.svg'))
     await t.throwsAsync(written, { message: /^inline\(\) cannot write/ })
   })

@@ -62,19 +62,22 @@ test('the release of an upload-plan changes with any file, and only then', async
   t.not((await planOf(root)).release, release)
 })
 
-test('without fingerprints upload-plan lists plain names, which are revalidated', async t => {
-  const options = { configure: { production: { fingerprint: false } } }
-  const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
-  t.is(files.length, 1)
-  t.like(files[0], { key: 'assets/app.txt', cacheControl: 'public, max-age=0, must-revalidate' })
-})
-
-test('the keys of upload-plan begin with base, as the URLs of the host do', async t => {
-  const options = { base: '/shop', host: 'https://cdn.example.com' }
-  const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
-  t.is(files.length, 1)
-  t.regex(files[0]?.key ?? '', /^shop\/assets\/app-[0-9a-f]{32}\.txt$/)
-})
+const UNPRINTED = { configure: { production: { fingerprint: false } } }
+for (const [what, options, key, cacheControl] of [
+  ['plain names without fingerprints', UNPRINTED, /^assets\/app\.txt$/, /^public, max-age=0,/],
+  [
+    'keys that begin with base',
+    { base: '/shop' },
+    /^shop\/assets\/app-[0-9a-f]{32}\.txt$/,
+    /immutable/
+  ]
+] as const)
+  test(`upload-plan lists ${what}`, async t => {
+    const { files } = await planOf(makeShop(t, { 'app.txt': 'a', ...configured(options) }))
+    t.is(files.length, 1)
+    t.regex(files[0]?.key ?? '', key)
+    t.regex(files[0]?.cacheControl ?? '', cacheControl)
+  })
 
 test('upload-plan shows a table, and fails without a manifest', async t => {
   const root = makeShop(t, { 'app.css': 'a{}', ...configured({}) })

@@ -1,12 +1,11 @@
 // A new build while the server runs.
-import fs, { renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import fs, { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { SECRET } from '../../security/stronghold.ts'
 import { ask } from '../../support/raw.ts'
 import { areOf, cases, isNotOurs, makeFronts, makeProject, makeSite } from '../../support/index.ts'
-import { pagesOf, replaceCalls, summary, test, until, viteMount } from '../../support/index.ts'
+import { pagesOf, replaceCalls, summary, test, viteMount } from '../../support/index.ts'
 import { warningsAbout, writeFiles, type ExecutionContext } from '../../support/index.ts'
 import type { Files } from '../../support/index.ts'
 
@@ -98,38 +97,6 @@ test('while a build is incomplete, the last good one stays in use, and the log s
   rmSync(join(root, MANIFEST))
   t.is((await pages()).entry('src/main.ts'), after)
   t.is(warningsAbout(root).length, 2)
-})
-
-test('a file that is still being written is waited for', async t => {
-  const root = makeBuild(t, { text: 'first', hash: '' })
-  const pages = pagesOf(optionsOf(root))
-  // The manifest is new, and a chunk grows for a while: pages never get the hash of a part of it.
-  const isGrown = async () => {
-    const before = (await pages()).entry('src/main.ts')
-    build(root, { text: String(Date.now()), hash: '' })
-    const seen = new Set<string>()
-    const state = { text: '', isWriting: true, pause: 0 }
-    const writing = (async () => {
-      for (let piece = 0; piece < 20; piece++) {
-        state.text += `piece(${piece});`
-        writeFiles(root, { 'dist/main.js': state.text })
-        await setTimeout(100)
-        const { ctimeMs } = statSync(join(root, 'dist/main.js'))
-        state.pause = Math.max(state.pause, Date.now() - ctimeMs)
-      }
-      state.isWriting = false
-    })()
-    while (state.isWriting) seen.add((await pages()).entry('src/main.ts'))
-    await writing
-    const after = (await pages()).entry('src/main.ts')
-    // After a second without a write a file counts as written, also where only the machine was busy.
-    if (state.pause > 900) return false
-    t.true(areOf(root, 'dist', after), after)
-    seen.delete(after)
-    t.deepEqual([...seen], [before])
-    return true
-  }
-  await until(isGrown, 'a chunk grows without a pause')
 })
 
 // Serial: it moves the clock of the process.

@@ -305,24 +305,17 @@ test("the file of fallback is Vite's own page in development, whose base is the 
   t.notThrows(() => pagesOf({ ...elsewhere, env: 'test' }))
 })
 
-for (const [what, env, dev, origin] of [
-  ['in a test without a build', 'test', undefined, ''],
-  ["with the dev server's origin", 'development', 'http://localhost:5173', 'http://localhost:5173']
-] as const) {
-  test(`ctx.preload takes an entry ${what} too, and tags have the source names`, async t => {
-    const mounts = { '/admin': { ...MANIFEST, dev } }
-    const routes: Middleware = ctx => {
-      ctx.preload('src/main.ts')
-      ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
-      ctx.body = ctx.assets.entry(...MAIN)
-    }
-    const { ask } = await makeSite(t, {}, { env, mounts, routes })
-    const { text, headers } = await ask('/')
-    t.is(headers['x-path'], `${origin}/admin/src/a.svg`)
-    const url = `${origin}/admin/src/main.ts`
-    t.true(String(headers.link).includes(`<${url}>; rel=modulepreload`))
-    const tags = summary(text)
-    t.is(tags[0], `stylesheet ${origin}/admin/src/print.css`)
-    t.is(tags.at(-1), `module ${url}`)
-  })
-}
+test('ctx.preload takes an entry in a test without a build, and tags have the source names', async t => {
+  const routes: Middleware = ctx => {
+    ctx.preload('src/main.ts')
+    ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
+    ctx.body = ctx.assets.entry(...MAIN)
+  }
+  const { ask } = await makeSite(t, {}, { env: 'test', mounts: { '/admin': MANIFEST }, routes })
+  const { text, headers } = await ask('/')
+  t.is(headers['x-path'], '/admin/src/a.svg')
+  t.true(String(headers.link).includes('</admin/src/main.ts>; rel=modulepreload'))
+  const tags = summary(text)
+  t.is(tags[0], 'stylesheet /admin/src/print.css')
+  t.is(tags.at(-1), 'module /admin/src/main.ts')
+})
