@@ -1,5 +1,5 @@
 // Processes of their own, which end with the spec that began them.
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { ExecutionContext } from './test.ts'
@@ -10,6 +10,17 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill(signal)
   await once(child, 'exit')
+}
+
+/** A program of Node that ends with the spec. */
+export function startProgram(
+  t: Pick<ExecutionContext, 'teardown'>,
+  words: readonly string[],
+  options: SpawnOptions = {}
+): ChildProcess {
+  const child = spawn(process.execPath, words, options)
+  t.teardown(() => end(child, 'SIGTERM'))
+  return child
 }
 
 /** Runs a script of this folder, or of another below spec; what it sends first is handed back. */

@@ -1,9 +1,8 @@
 // axe-core on the pages that people see: of the demo, of the inspector, and about an error.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { listOf } from '../extras/inspector/inspected.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { ask, makeSite, test, until, type ExecutionContext, type Files } from '../support/index.ts'
+import { startProgram } from '../support/processes.ts'
 import { launch } from './chromium.ts'
 import { findingsIn, preferScheme, resize } from './page.ts'
 
@@ -41,12 +40,7 @@ test('axe finds nothing on the pages of the demo', async t => {
   const port = await freePort()
   const demoEnv = { SERVE_STATIC_ASSETS: 'true', DEMO_VITE: 'true', PORT: String(port) }
   const env = { ...process.env, NODE_ENV: 'development', ...demoEnv }
-  const demo = spawn(process.execPath, ['--import', 'tsx', 'demo/server.ts'], { env })
-  const ended = once(demo, 'exit')
-  t.teardown(async () => {
-    demo.kill()
-    await ended
-  })
+  startProgram(t, ['--import', 'tsx', 'demo/server.ts'], { env })
   const listens = () =>
     ask(port, '/health').then(
       () => true,

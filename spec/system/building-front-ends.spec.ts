@@ -234,10 +234,6 @@ test('esbuild: the tags of an entry, with shared chunks preloaded', async t => {
     `<link href="/static/chunk-<hash>.js" rel="modulepreload" ${GUARD}>`
   ])
   for (const url of urls) t.is((await ask(port, url)).headers['cache-control'], IMMUTABLE, url)
-  const classic = await tagsOf(t, { root, mounts }, 'src/chart.jsx', { type: 'classic' })
-  t.deepEqual(classic.tags, [
-    `<script src="/static/chart-<hash>.js" type="text/javascript" ${GUARD} defer="defer"></script>`
-  ])
 })
 
 for (const [bundler, load] of Object.entries({

@@ -1,6 +1,4 @@
 // Front ends of every kind in a browser: while they are edited, and as they are built.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { join } from 'node:path'
@@ -8,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import Koa, { type Context } from 'koa'
 import { createServer, type ViteDevServer } from 'vite'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { end, startProgram } from '../support/processes.ts'
 import { makeProject, open, serial as test, until } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
 import { launch, type Page } from './chromium.ts'
@@ -42,18 +41,12 @@ class Project {
     const isVite = this.given.development === 'vite'
     const words = isVite ? [VITE, '--logLevel', 'error'] : ['build.js']
     const env = { ...process.env, NODE_ENV: 'development' }
-    const child = spawn(process.execPath, words, { cwd: this.root, env, stdio: 'inherit' })
-    const ended = once(child, 'exit')
-    const end = async () => {
-      child.kill()
-      await ended
-    }
-    this.#t.teardown(end)
+    const child = startProgram(this.#t, words, { cwd: this.root, env, stdio: 'inherit' })
     const sign = isVite ? 'dist/.vite/dev-server.json' : (this.given.manifest ?? '')
     const file = join(this.root, sign)
     const isWhole = () => existsSync(file) && /\}\s*$/.test(readFileSync(file, 'utf8'))
     await until(isWhole, `there is ${sign}`)
-    return end
+    return () => end(child, 'SIGTERM')
   }
 
   async build(cdn: string): Promise<void> {

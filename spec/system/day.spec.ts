@@ -2,12 +2,11 @@
 // docs/tailwind.md and docs/production.md in one project, with packages of npm's registry.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { command } from '../support/command.ts'
 import { blocksOf, readPart, urlsIn, type Block } from '../support/examples.ts'
-import { ask, test, withDigest, writeFiles } from '../support/index.ts'
+import { ask, makeProject, test, withDigest, writeFiles } from '../support/index.ts'
 
 const blocksIn = (path: string, section: string) =>
   blocksOf(readPart(path).text).filter(block => block.section === section)
@@ -30,8 +29,7 @@ const server = app.listen(0, '127.0.0.1', () => console.log('port ' + server.add
 `
 
 test('the docs lead from npm install to a production server without development dependencies', async t => {
-  const root = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-day-'))
-  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const root = makeProject(t)
   const { NODE_ENV: _, ...env } = process.env
   const run = async (line: string) => {
     const { stdout } = await command('bash', ['-c', line], { cwd: root, env })

@@ -1,7 +1,6 @@
 // Deploys of three replicas while processes are killed and the machine has too much to do.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { clean } from '../../lib/koa-assets.ts'
+import { startProgram } from '../support/processes.ts'
 import { Rollout } from '../support/rollout.ts'
 import { cases, serial as test, type ExecutionContext } from '../support/index.ts'
 import { Visitors } from '../support/visitors.ts'
@@ -19,14 +18,8 @@ const FRONTS = { 'default.vcl': varnishInFront, 'proxy.conf': proxyInFront }
 /** Processes that want a whole processor each, until the spec is over. */
 function makeBusy(t: ExecutionContext, count: number): void {
   const program = `const end = Date.now() + ${LIMIT}; while (Date.now() < end);`
-  for (let number = 0; number < count; number++) {
-    const child = spawn(process.execPath, ['-e', program], { stdio: 'ignore' })
-    const ended = once(child, 'exit')
-    t.teardown(async () => {
-      child.kill('SIGKILL')
-      await ended
-    })
-  }
+  for (let number = 0; number < count; number++)
+    startProgram(t, ['-e', program], { stdio: 'ignore' })
 }
 
 /** Kills one replica after another, each after some visits; the number of kills. */

@@ -191,31 +191,6 @@ inEach('a stylesheet that a restarting server did not send is replaced', async (
   t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
 })
 
-test('it stays until the imports of an edited import have loaded, too', async t => {
-  let release = () => {}
-  let asked = 0
-  let isEdited = false
-  const held = new Promise<void>(resolve => (release = resolve))
-  const hold = (path: string) => {
-    if (!isEdited || path !== '/assets/inner.css') return undefined
-    // Once as before, and once for the edited import.
-    return ++asked === 2 ? held : undefined
-  }
-  const { site, page } = await open(t, launchChromium, {}, { hold })
-  isEdited = true
-  site.write('stylesheets/middle.css', '@import url(inner.css);\nsmall { color: rgb(2, 2, 2) }')
-  await until(() => asked === 2, 'the import is requested')
-  const frames = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))'
-  for (let at = 0; at < 10; at++) {
-    await page.evaluate(frames)
-    t.is(await page.evaluate(styleOf('p')), 'rgb(1, 1, 1)')
-  }
-  release()
-  await shows(page, styleOf('small'), 'rgb(2, 2, 2)')
-  t.is(await page.evaluate(styleOf('p')), 'rgb(1, 1, 1)')
-  await isSamePage(t, page)
-})
-
 inEach('an edited module, image or watched view reloads the page once', async (t, launch) => {
   const { site, page, requested } = await open(t, launch)
   const pages = () => requested.filter(url => url === '/').length

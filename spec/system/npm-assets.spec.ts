@@ -1,6 +1,4 @@
 // docs/modules.md, where it is about npm packages: its programs are run, with the packages that they name.
-import { cpSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import { makeProject, placed, run, test, withDigest } from '../support/index.ts'
 import { makeExample, readPart, urlsIn } from '../support/examples.ts'
@@ -83,20 +81,6 @@ test('modules and files of packages are published without a bundler, in every en
   // The stylesheets, and modules that are joined.
   t.true(urlsIn(production).length > 3)
   for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
-})
-
-test('a UMD file is a classic script, whose global modules find', async t => {
-  const root = makeProject(t, placed({ 'app.js': 'globalThis.found = typeof L.map' }))
-  cpSync(folderOf('leaflet'), join(root, 'node_modules/leaflet'), { recursive: true })
-  const options = { root, packages: [{ leaflet: ['dist/leaflet.js'] }] }
-  await run(options)
-  const view: View = ({ assets }) =>
-    assets.javascript('npm/leaflet/dist/leaflet.js') + assets.javascript('app', { type: 'module' })
-  for (const env of ['development', 'production']) {
-    const { page } = await visit(t, { ...options, env, view })
-    t.is(await page.evaluate('found'), 'function', env)
-    t.deepEqual(page.complaints, [], env)
-  }
 })
 
 for (const env of ['development', 'production']) {

@@ -1,8 +1,8 @@
 // npm run demo scaled: what it starts, it stops.
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { promisify } from 'node:util'
+import { command } from '../support/command.ts'
 import { ask, serial as test, type ExecutionContext } from '../support/index.ts'
 import { isHit } from './in-front.ts'
 
@@ -10,7 +10,7 @@ const NODE = process.execPath
 
 test.before(async () => {
   const words = ['precompile', '--root', 'demo', '--env', 'production']
-  await promisify(execFile)(NODE, ['dist/cli.js', ...words])
+  await command(NODE, ['dist/cli.js', ...words])
 })
 
 /** The demo behind Varnish behind nginx; the ports of nginx, of Varnish and of the replicas. */

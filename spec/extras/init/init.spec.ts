@@ -4,12 +4,18 @@ import { readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import Koa from 'koa'
-import supertest from 'supertest'
-import { koaAssets, type PrecompileReport } from '../../../lib/index.ts'
+import type { PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../publishing/cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
-import { cases, filesBelow, makeProject, test, textsBelow, words } from '../../support/index.ts'
+import {
+  cases,
+  filesBelow,
+  makeProject,
+  makeSite,
+  test,
+  textsBelow,
+  words
+} from '../../support/index.ts'
 import { writeFiles, type Files } from '../../support/index.ts'
 
 const ASSETS = words(`
@@ -58,12 +64,9 @@ test('what init gives can be served, precompiled and verified as it is', async t
   // In a package of CommonJS modules, for Jest too.
   const options = createRequire(import.meta.url)(join(root, 'assets.config.js')) as object
   t.like(options, { root })
-  const app = new Koa()
-  app.use(koaAssets({ ...options, serve: true, env: 'development' }))
-  app.use(ctx => (ctx.body = [ctx.assets.stylesheet('app'), ctx.assets.favicon()].join('\n')))
-  const client = supertest(app.callback())
+  const { ask } = await makeSite(t, {}, { ...options, root })
   for (const name of ['favicon.ico', 'logo.svg', 'app.js', 'app.css'])
-    t.is((await client.get(`/assets/${name}`)).status, 200, name)
+    t.is((await ask(`/assets/${name}`)).status, 200, name)
   t.is((await run(root, 'precompile --quiet')).status, 0)
   // With two source maps.
   t.is((await run(root, 'verify')).stdout, '4 assets, no problems\n')

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, chmodSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import type { CompressOptions, CompressReport } from '../../../lib/index.ts'
 import { compress, verifyCopies } from '../../../lib/index.ts'
+import { command } from '../../support/command.ts'
 import { LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
 import { WRITABLE_CODINGS, writeFiles, type ExecutionContext } from '../../support/index.ts'
 import type { Files } from '../../support/index.ts'
@@ -149,7 +148,7 @@ test('verify does not look into a folder that cannot be requested', async t => {
     env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   }
   const args = [...LOADER, '--input-type=module', '-e', script]
-  await t.notThrowsAsync(promisify(execFile)(process.execPath, args, asOther))
+  await t.notThrowsAsync(command(process.execPath, args, asOther))
 })
 
 test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {

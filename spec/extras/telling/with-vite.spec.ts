@@ -1,13 +1,12 @@
 // What `explain` and the overview at start say of mounts with a manifest, or with a dev server in their place.
-import { execFile } from 'node:child_process'
 import { rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import type { KoaAssetsOptions } from '../../../lib/index.ts'
 import { ESBUILD, LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
 import { TWO_BUILDS, viteBuild, viteMount, type ExecutionContext } from '../../support/index.ts'
+import { command } from '../../support/command.ts'
 import { startVite } from '../../support/vite-server.ts'
 import { explain, type Explanation } from './told.ts'
 
@@ -136,7 +135,7 @@ async function printed(options: KoaAssetsOptions): Promise<string> {
   const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
   const env = { ...process.env, NODE_ENV: 'development' }
   const words = [...LOADER, '--input-type=module', '--eval', script]
-  return (await promisify(execFile)(process.execPath, words, { env })).stderr
+  return (await command(process.execPath, words, { env })).stderr
 }
 
 test('at start the line of a mount says when Vite built it, or where Vite runs', async t => {

@@ -1,9 +1,8 @@
 // Modules run in one order: as they are written, built, and joined. Random graphs are compared with Node.
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { command } from '../../../support/command.ts'
 import { cases, makeProject, placed, readManifest, run, test } from '../../../support/index.ts'
 import { writeFiles, type Files } from '../../../support/index.ts'
 import { pkg } from '../package-files.ts'
@@ -150,7 +149,7 @@ process.stdout.write(JSON.stringify(traces))`
 
 async function tracesOf(pages: readonly (readonly string[])[]) {
   const words = ['--input-type=module', '-e', PROGRAM, JSON.stringify([pages, IN_WORKER])]
-  const { stdout } = await promisify(execFile)(process.execPath, words)
+  const { stdout } = await command(process.execPath, words)
   return JSON.parse(stdout) as readonly { trace: readonly unknown[]; early: readonly string[] }[]
 }
 
