@@ -3,8 +3,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import compose from 'koa-compose'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { encodeAsImported, encodePath, withFingerprint } from '../../lib/runtime/urls/spelling.ts'
-import { digestOf } from '../../lib/runtime/files/digest.ts'
 import { deltaFile, deltaName, isAble, offering } from '../support/deltas.ts'
 import { ask, makeProject, makeSite, run, serial as test, targetOf } from '../support/index.ts'
 import { until, writeFiles, type ExecutionContext } from '../support/index.ts'
@@ -87,44 +85,6 @@ for (const [where, placeInFront] of Object.entries(FRONTS)) {
     t.deepEqual(site.errors, [])
   })
 }
-
-test('Chromium finds the dictionary for a name full of pattern characters, and for a mount', async t => {
-  const builds = [scriptOf(1), scriptOf(2)].map((content, at) => ({
-    content,
-    name: `a b+(c){d}*[e]^-${['BcXr2f3k', 'DxQkLmNp'][at]}.js`,
-    published: withFingerprint('/assets/a b+(c){d}*.js', digestOf(content))
-  }))
-  const [old, next] = builds.map(({ content }) => content) as [string, string]
-  const files = builds.flatMap(({ content, name, published }) => [
-    [`/dist/${name}`, content],
-    [`/public${published}`, content],
-    [`/dist/${deltaName(name, old)}`, deltaFile(old, next)],
-    [`/public${deltaName(published, old)}`, deltaFile(old, next)]
-  ])
-  const { note, stored } = dictionaries()
-  const site = await makeSite(t, Object.fromEntries(files) as Record<string, string | Buffer>, {
-    front: note,
-    env: 'production',
-    apps: { web: { compile: false, fingerprint: false } },
-    mounts: { '/static': { dir: 'dist', immutable: /-\w{8}\.js$/ } },
-    routes(ctx) {
-      const { name = '', published = '' } = builds[Number(ctx.query['release'])] ?? {}
-      ctx.type = 'html'
-      ctx.body = `<!doctype html><link rel="icon" href="data:,">
-          <script src="/static/${encodeAsImported(`/${name}`).slice(1)}"></script>
-          <script src="${encodePath(published)}"></script>`
-    }
-  })
-  const visit = await launch(t).open(`http://127.0.0.1:${site.port}/?release=0`)
-  await stored(visit)
-  await visit.follow(`http://127.0.0.1:${site.port}/?release=1`)
-  const resources = "performance.getEntriesByType('resource')"
-  const encodings = await visit.evaluate(`${resources}.map(each => each.contentEncoding)`)
-  // From a mount only what was decoded is sent.
-  t.deepEqual(encodings, [isAble ? 'dcz' : '', 'dcz'])
-  t.is(await visit.evaluate('release'), 2)
-  t.deepEqual(visit.complaints, [])
-})
 
 test('Varnish keeps the variants apart: 480 mixed requests, each with the right bytes', async t => {
   const { root, site, deploy } = await makeDeployed(t)

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, resolve } from 'node:path'
-import { precompile, verify } from '../../lib/index.ts'
+import { precompile } from '../../lib/index.ts'
 import { command } from '../support/command.ts'
 import { blocksLeft, readPage } from '../support/examples.ts'
 import { makeProject, open, targetOf, test, type ExecutionContext } from '../support/index.ts'
@@ -49,13 +49,4 @@ test('Sentry’s command matches each fingerprinted file with its hidden source 
   const { stdout } = await command(SENTRY, words, { cwd: root, env, encoding: 'utf8' })
   const target = targetOf(root, '/assets/app.js')
   t.true(stdout.includes(`~${target} (sourcemap at ${basename(target)}.map)`), stdout)
-})
-
-test('what inject writes into a script fails verify', async t => {
-  const root = makeProject(t, files)
-  await precompile({ root })
-  t.deepEqual((await verify({ root })).problems, [])
-  await command(SENTRY, ['sourcemaps', 'inject', 'public', 'source-maps'], { cwd: root })
-  const { problems } = await verify({ root })
-  t.true(problems.length > 0)
 })

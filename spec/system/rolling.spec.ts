@@ -25,16 +25,6 @@ const KINDS = [
 const RELEASES = 3
 const VISITS = 20
 
-function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void {
-  const { visits, requests, failed, wrong, bare, seen } = visitors
-  t.log(`${visits} visits, ${requests} requests: ${failed} failed, ${wrong} wrong, ${bare} bare`)
-  for (const [what, count] of [...seen].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    t.log(`${count} ${what}`)
-  for (const [release, { pages, assets, missing }] of rollout.reports) {
-    t.log(`replicas of ${release}: ${pages} pages, ${assets} assets, ${missing} of them 404`)
-  }
-}
-
 for (const { which, where, isShared, front } of KINDS) {
   test(`every page finds its assets while replicas ${which} are replaced, ${where}`, async t => {
     const rollout = await Rollout.make(t, { isShared })
@@ -53,7 +43,6 @@ for (const { which, where, isShared, front } of KINDS) {
       }
     })
     await rollout.stopAll()
-    report(t, visitors, rollout)
     t.is(visitors.cut, 0)
     visitors.arePleased(t)
     t.is(visitors.seen.has('deltas'), isAble && front !== files)

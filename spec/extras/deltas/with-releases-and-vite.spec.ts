@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { cleanKept, keep, verifyCopies } from '../../../lib/index.ts'
 import { deltaName, isAble } from '../../support/deltas.ts'
-import { filesBelow, makeProject, test, writeFiles } from '../../support/index.ts'
+import { filesBelow, makeProject, test, viteBuild, writeFiles } from '../../support/index.ts'
 
 const TEXT = Array.from({ length: 400 }, (_, at) => `export const v${at} = ${(at * 7919) % 9973}\n`)
 const release = (number: number) => `export const version = ${number}\n${TEXT.join('')}`
@@ -11,9 +11,8 @@ test('a build has deltas from all kept files, until clean removes these', async 
   const root = makeProject(t)
   const names = ['main-AaXr2f3k.js', 'main-BcXr2f3k.js', 'main-DxQkLmNp.js']
   const [one = '', two = '', three = ''] = names.map((file, at) => {
-    const manifest = { 'src/main.js': { file, src: 'src/main.js', isEntry: true } }
-    const files = { [file]: release(at), '.vite/manifest.json': JSON.stringify(manifest) }
-    writeFiles(join(root, String(at)), files)
+    const built = viteBuild(String(at), { 'src/main.js': file })
+    writeFiles(root, { ...built, [`${at}/${file}`]: release(at) })
     return join(root, String(at))
   })
   await keep(one, two)

@@ -7,7 +7,7 @@ import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { APP, dependencies, makePage, mapIn, modulePkg, pkg, TIP } from './package-files.ts'
-import { makeCounter, makeFingerprinted, makeProject, makeSite } from '../../support/index.ts'
+import { makeFingerprinted, makeProject, makeSite } from '../../support/index.ts'
 import { ONE_BY_ONE, placed, readManifest, replaceCalls, run, test } from '../../support/index.ts'
 import { until, untilSettled, warningsAbout, withDigest, writeFiles } from '../../support/index.ts'
 import type { ExecutionContext } from '../../support/index.ts'
@@ -359,20 +359,6 @@ test('a source directory in a package has the dependencies of the project, not t
   t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
 })
 
-test('without packages a page compiles no edited module, whatever the option imports maps', async t => {
-  const { calls, compiler } = makeCounter('.own', '.js')
-  const files = { ...AUTOMATIC, ...EMPTY, 'javascripts/own.own': '' }
-  const page = await makePage(t, files, { compilers: [compiler], imports: { own: 'part.js' } })
-  const seen = new Array<number>()
-  for (const text of ["import 'own'", "import 'own'; 1"]) {
-    page.write('javascripts/own.own', text)
-    await page.ask('/')
-    await page.ask('/')
-    seen.push(calls.length)
-  }
-  t.is(seen[0], seen[1])
-})
-
 /** Tells how often a source of a project was compiled since. */
 function countCompiled(t: ExecutionContext) {
   const seen: string[] = []
@@ -384,8 +370,10 @@ function countCompiled(t: ExecutionContext) {
 
 test('no page compiles a script for its imports where no text names a package', async t => {
   const own = { 'javascripts/app.ts': "import './part.js'", 'javascripts/part.js': '' }
-  const page = await makePage(t, { ...AUTOMATIC, ...own }, {})
+  const page = await makePage(t, { ...AUTOMATIC, ...own }, { imports: { own: 'part.js' } })
   const count = countCompiled(t)
+  await page.ask('/')
+  page.write('javascripts/app.ts', "import './part.js'; import 'own'")
   await page.ask('/')
   t.is(count(page.root), 0)
   await page.ask('/assets/app.js')
