@@ -7,11 +7,9 @@ import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
 import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { command } from '../support/command.ts'
 import { makeProject, makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
-import type { Site } from '../support/index.ts'
 import { launch, type Page } from './chromium.ts'
-import { edit, resize, shows, styleOf, textOf } from './page.ts'
+import { resize, shows, textOf } from './page.ts'
 
-const ASSETS = 'apps/web/assets'
 const COMMENT = '<p id="comment">I sit on it every day.</p>'
 
 const MODES: Readonly<Record<string, KoaAssetsOptions>> = {
@@ -144,19 +142,6 @@ for (const [what, mode] of Object.entries(MODES)) {
       t.deepEqual(failed, [])
       t.deepEqual([...page.complaints, ...other.complaints], [])
       t.deepEqual(site.errors, [])
-      if (mode.env === 'development') await editBoth(t, site, page)
     }
   })
-}
-
-/** A rule is replaced in the page that is open, a module by loading it again. */
-async function editBoth(t: ExecutionContext, site: Site, page: Page): Promise<void> {
-  await page.evaluate('void (globalThis.isSamePage = true)')
-  edit(site, `/${ASSETS}/stylesheets/_shop.scss`, 'font-weight: 700', 'font-weight: 300')
-  await shows(page, styleOf('.price', 'fontWeight'), '300')
-  t.true(await page.evaluate('globalThis.isSamePage'))
-  const cart = `/${ASSETS}/javascripts/shop/cart.js`
-  edit(site, cart, 'Your cart is empty', 'Nothing in your cart')
-  await shows(page, text('.navbar-text'), 'Nothing in your cart')
-  t.is(await page.evaluate('globalThis.isSamePage'), undefined)
 }

@@ -42,6 +42,7 @@ test('the types that the page shows are those of an assets.config.ts that init w
   const shown = Array.from(paragraph.matchAll(/`([^`]+)`/g), ([, text = '']) => text)
   t.is(shown.length, 5)
   for (const text of shown) t.true(config.includes(text), text)
+  t.deepEqual(blocksLeft(), [])
 })
 
 test('a class of an edited view, of a new one and of one in a new folder is in the next response', async t => {
@@ -90,8 +91,4 @@ test('in a project of CommonJS modules, `require` loads the configuration', asyn
   t.regex(readFileSync(join(site.root, 'public/assets/app.css'), 'utf8'), /\.flex/)
   const said = await site.run("node -e 'console.log(require(`./assets.config.js`).root)'")
   t.is(said.trim(), site.root)
-})
-
-test('every block of docs/tailwind.md is run here', t => {
-  t.deepEqual(blocksLeft(), [])
 })

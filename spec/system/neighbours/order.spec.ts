@@ -22,6 +22,7 @@ test('behind a session and its guard, members’ files are only for them, and pu
   t.deepEqual([plan.text, plan.headers['cache-control']], ['plan', 'private, no-cache'])
   t.true((await site.ask('/')).text.includes('/assets/app.css'))
   t.is((await site.ask('/assets/app.css', { headers: { cookie } })).status, 200)
+  t.deepEqual(blocksLeft(), [])
 })
 
 test('in the order of the page, files and pages have what each middleware adds', async t => {
@@ -53,8 +54,4 @@ test('in the order of the page, files and pages have what each middleware adds',
   t.is((await site.ask('/assets/menu.css')).status, 404)
   const allowed = await site.ask('/assets/admin/menu.css', { headers: { authorization: 'x' } })
   t.deepEqual([allowed.status, allowed.headers['cache-control']], [200, 'private, no-cache'])
-})
-
-test('every block of docs/middleware-order.md is run here', t => {
-  t.deepEqual(blocksLeft(), [])
 })
