@@ -38,11 +38,8 @@ export interface FrontEnd extends Setup {
 export const STATE = `(app => app && app.textContent.replaceAll(/\\s+/g, ' ').trim() + ' ' + getComputedStyle(app).color)
   (document.querySelector('#app'))`
 
-interface ViteOptions {
-  readonly imports?: string
-  readonly plugins?: string
+type ViteOptions = Partial<Record<'imports' | 'plugins' | 'more', string>> & {
   readonly input: string | readonly string[]
-  readonly more?: string
 }
 
 function viteConfig({ imports = '', plugins = '', input, more = '' }: ViteOptions): Files {

@@ -59,17 +59,16 @@ function view(read: () => string): View {
 type Hold = (path: string, socket: Socket) => Promise<void> | undefined
 const NOTHING: Hold = () => undefined
 
-/** @param hold what the response to a request waits for */
 async function open(
   t: ExecutionContext,
   launch: Launch,
   options: SiteOptions = {},
-  { files = FILES, hold = NOTHING } = {}
+  hold = NOTHING
 ) {
   let site: Site | undefined
   const requested: string[] = []
   let channels = 0
-  site = await makeSite(t, files, {
+  site = await makeSite(t, FILES, {
     live: { watch: ['views'], editor: 'vscode' },
     ...options,
     front: async (ctx, next) => {
@@ -179,7 +178,7 @@ inEach('a stylesheet that a restarting server did not send is replaced', async (
     for (const each of [socket, channel]) each?.destroy()
     return undefined
   }
-  const { site, page } = await open(t, launch, {}, { hold })
+  const { site, page } = await open(t, launch, {}, hold)
   await until(() => channel !== undefined, 'the page is connected')
   await shows(page, styleOf('h1'), 'rgb(1, 1, 1)')
   isEnding = true

@@ -59,10 +59,6 @@ const APP: Files = {
   'images/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>'
 }
 
-interface Ready extends Record<string, unknown> {
-  readonly inWorker: readonly string[]
-}
-
 type View = (assets: ViewHelpers, nonce: string) => string
 
 /** A site with one page, whose policy allows no script without the nonce, and the paths asked of it. */
@@ -98,7 +94,9 @@ for (const [what, options] of Object.entries({
       ...options,
       imports: { confetti: 'vendor/confetti' }
     })
-    const { inWorker, ...result } = await page.evaluate<Ready>('ready')
+    const { inWorker, ...result } = await page.evaluate<
+      Record<string, unknown> & { inWorker: string[] }
+    >('ready')
     t.deepEqual(result, {
       same: [true, true],
       data: { one: 1 },

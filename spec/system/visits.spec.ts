@@ -8,10 +8,7 @@ const WALK = `import { contestants } from './bench/visit/contestants.ts'
   import { build, removeBuilds, visitsOf } from './bench/visit/visits.ts'
   try { console.log(JSON.stringify(await visitsOf(build(contestants[0])))) } finally { removeBuilds() }`
 
-interface Visit {
-  readonly requests: number
-  readonly bytes: number
-}
+type Visit = Readonly<Record<'requests' | 'bytes', number>>
 
 test('joined modules cost a visitor what a bundle costs, and after a deploy what has changed', async t => {
   // Its bytes are those of the best level of brotli.

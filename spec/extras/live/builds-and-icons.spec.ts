@@ -1,6 +1,5 @@
 // What open pages are told about builds, about Vite's dev server, and about icons in their HTML.
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
@@ -94,9 +93,8 @@ test('a page that uses a build of Vite is told when Vite is not running, and oth
 const icon = (inside: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`
 
 // A directory of a third party, for all specs in this process: nothing can be removed from assetSources.
-const drawn = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
+const drawn = makeProject({ teardown: end => test.after.always(end) })
 assetSources.append(drawn)
-test.after.always(() => rmSync(drawn, { recursive: true }))
 
 for (const fingerprint of [false, true])
   test(`an open page is told when an icon in it is edited, in any source directory (fingerprint: ${fingerprint})`, async t => {

@@ -1,13 +1,10 @@
 // The helper inline: an SVG file as an element of the page.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { readSvg } from '../../../lib/extras/media/svg.ts'
 import { assetSources, type CompileError } from '../../../lib/koa-assets.ts'
-import { cases, makeFingerprinted, makeSite, test } from '../../support/index.ts'
-import { writeFiles } from '../../support/index.ts'
+import { cases, makeFingerprinted, makeProject, makeSite, test } from '../../support/index.ts'
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"'
 const CART = `<?xml version="1.0" encoding="utf-8"?>
@@ -20,10 +17,8 @@ const WRITTEN =
   '  <title>A &amp; B</title><path id="p" d="M0 0h2" fill="url(#g)"></path><use href="#p"></use>\n</svg>'
 
 // The directory of a third party, for all specs: the list only grows.
-const theme = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
-writeFiles(theme, { 'images/icons/moon.svg': CART, 'images/icons/sun.svg': CART })
-assetSources.append(theme)
-test.after.always(() => rmSync(theme, { recursive: true }))
+const theme = { 'images/icons/moon.svg': CART, 'images/icons/sun.svg': CART }
+assetSources.append(makeProject({ teardown: end => test.after.always(end) }, theme))
 
 const MODES = ['development', 'live', 'precompiled'] as const
 
