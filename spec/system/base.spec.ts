@@ -162,8 +162,7 @@ test('in development the live channel, the inspector and the modules of Vite are
   t.teardown(() => dev.close())
   const options = optionsOf(root)
   const mounts = { ...options.mounts, '/static': { ...MOUNT, dev } }
-  const served = { ...options, env: 'development', mounts }
-  const { arrived, port } = await serve(t, served, { server })
+  const { arrived, port } = await serve(t, { ...options, env: 'development', mounts }, { server })
   const browser = launch(t)
   const page = await browser.open(`http://localhost:${port}/shop/`)
   await showsAll(page, 'built')

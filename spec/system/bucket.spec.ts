@@ -29,6 +29,8 @@ async function precompiled(t: ExecutionContext, release: number): Promise<string
   return linkSdk(root)
 }
 
+type File = UploadPlan['files'][number]
+
 const identityOf = ({ files }: UploadPlan) => files.filter(({ encoding }) => !encoding)
 
 async function isWhole(t: ExecutionContext, bucket: Bucket, root: string, plan: UploadPlan) {
@@ -72,8 +74,7 @@ test('what is in the bucket with other bytes or fields is replaced, and nothing 
   bucket.received.length = 0
   await bucket.fill(root)
   t.deepEqual(bucket.received, [`releases/${plan.release}.json`])
-  const [one, two] = identityOf(plan)
-  if (!one || !two) return t.fail()
+  const [one, two] = identityOf(plan) as [File, File]
   const fields = { 'content-type': one.type, 'cache-control': one.cacheControl }
   await put(bucket, one.key, 'other', fields)
   const bytes = readFileSync(join(root, two.file), 'utf8')
@@ -82,7 +83,6 @@ test('what is in the bucket with other bytes or fields is replaced, and nothing 
   await bucket.fill(root)
   t.deepEqual(bucket.received.slice(0, -1).toSorted(), [one.key, two.key].toSorted())
   await isWhole(t, bucket, root, plan)
-  return undefined
 })
 
 async function put(bucket: Bucket, key: string, body: string, fields = {}): Promise<void> {
@@ -103,8 +103,7 @@ test('what no release that is kept needs is removed from the bucket, after a rol
     plans.push(await bucket.fill(root, limits))
     bucket.age(1)
   }
-  const [first, second, third] = plans
-  if (!first || !second || !third) return t.fail()
+  const [first, second, third] = plans as [UploadPlan, UploadPlan, UploadPlan]
   t.deepEqual([await has(first), await has(second), await has(third)], [false, true, true])
   bucket.received.length = 0
   await bucket.fill(roots[1], limits)
@@ -121,5 +120,4 @@ test('what no release that is kept needs is removed from the bucket, after a rol
   await bucket.fill(roots[2], { KEEP: '1', DAYS: '0.01' })
   t.deepEqual([await has(first), await has(second), await has(third)], [false, true, true])
   t.true((await bucket.keys()).includes('assets/of-another-deploy.js'))
-  return undefined
 })

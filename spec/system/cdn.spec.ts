@@ -30,8 +30,7 @@ const CDNS: Readonly<Record<string, (t: ExecutionContext, root: string) => Promi
   async nginx(t, root) {
     // What nginx lacks is a 404 of this server.
     const server = createServer((_, res) => void res.writeHead(404).end())
-    const none = await open(t, server)
-    return `http://127.0.0.1:${await nginxInFront(t, root, none)}`
+    return `http://127.0.0.1:${await nginxInFront(t, root, await open(t, server))}`
   },
   async 'a bucket'(t, root) {
     const bucket = await makeBucket(t)

@@ -101,8 +101,7 @@ async function openPage(
   browserContextId: unknown,
   url: string
 ): Promise<Page> {
-  const target = { url: BLANK, browserContextId }
-  const { targetId } = await send('Target.createTarget', target)
+  const { targetId } = await send('Target.createTarget', { url: BLANK, browserContextId })
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
   const session = String(sessionId)
   const complaints: string[] = []

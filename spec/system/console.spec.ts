@@ -69,8 +69,7 @@ inEach('errors of a page are in the terminal with their places in sources', asyn
 
 test('an error that repeats is told once, and for each power of ten', async t => {
   const { told, printed } = await open(t, launchChromium)
-  const repeat = 'for (let at = 0; at < 120; at++) console.error(1)'
-  const lines = await told(repeat, 3)
+  const lines = await told('for (let at = 0; at < 120; at++) console.error(1)', 3)
   // Requests may overtake each other.
   for (const times of ['', ' (10 times by now)', ' (100 times by now)'])
     t.is(lines.split(`/${times}: console.error: 1`).length, 2, lines)

@@ -11,8 +11,11 @@ import { proxyInFront, runVarnish } from './in-front.ts'
 async function makeShop(t: ExecutionContext, path: string, section: string) {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
-  const blocks = readPart(path).take(section)
-  await site.follow(blocks.filter(({ file }) => file !== undefined))
+  await site.follow(
+    readPart(path)
+      .take(section)
+      .filter(({ file }) => file !== undefined)
+  )
   await site.run('npx koa-fresh-assets precompile --env production')
   const start = async (port: number, NODE_ENV = 'production') => {
     const env = { ...process.env, NODE_ENV, SERVE_STATIC_ASSETS: 'true' }

@@ -71,8 +71,7 @@ export function shareVarnish() {
     const { port, name } = await started
     const host = `${apps.push(app) - 1}.example`
     const counter = async (counted: string) => {
-      const words = ['-1', '-n', name, '-f', `MAIN.${counted}`]
-      const { stdout } = await command('varnishstat', words)
+      const { stdout } = await command('varnishstat', ['-1', '-n', name, '-f', `MAIN.${counted}`])
       return Number(stdout.split(/\s+/)[1])
     }
     const asked = (path: string, { headers, ...more }: Question = {}) =>

@@ -23,8 +23,7 @@ const WAYS = {
     prepare: async (rollout: Rollout) => {
       const { root } = rollout.options(1)
       writeFiles(root, { 'rollback.sh': script?.text ?? '' })
-      const words = ['rollback.sh', rollout.options(2).public]
-      await command('sh', words, { cwd: root })
+      await command('sh', ['rollback.sh', rollout.options(2).public], { cwd: root })
     }
   },
   'nginx, with a public for each release, and release 1 built again over release 2': {

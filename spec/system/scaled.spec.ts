@@ -9,8 +9,7 @@ import { isHit } from './in-front.ts'
 const NODE = process.execPath
 
 test.before(async () => {
-  const words = ['precompile', '--root', 'demo', '--env', 'production']
-  await command(NODE, ['dist/cli.js', ...words])
+  await command(NODE, ['dist/cli.js', 'precompile', '--root', 'demo', '--env', 'production'])
 })
 
 /** The demo behind Varnish behind nginx; the ports of nginx, of Varnish and of the replicas. */
@@ -41,10 +40,7 @@ async function nothingListens(t: ExecutionContext, ports: readonly number[]): Pr
 test('an edit of a note removes its pages from Varnish, and Ctrl-C stops everything', async t => {
   const { child, ended, ports, port } = await startScaled(t)
   const paths = ['/caching/notes', '/caching/notes/0', '/caching/notes/1']
-  const hits = async () => {
-    const answers = await Promise.all(paths.map(path => ask(port, path)))
-    return answers.map(isHit)
-  }
+  const hits = () => Promise.all(paths.map(async path => isHit(await ask(port, path))))
   await hits()
   t.deepEqual(await hits(), [true, true, true])
   t.is((await ask(port, '/caching/notes/1', { method: 'POST' })).status, 303)

@@ -204,8 +204,7 @@ test('a module of a package is listed by the package that it is built from, a fi
     { packages: ['tip', { tip: 'drop.svg' }] }
   )
   const { assets } = await listOf(site)
-  const sources = new Set(assets.map(({ source }) => source))
-  t.deepEqual([...sources].toSorted(), [
+  t.deepEqual([...new Set(assets.map(({ source }) => source))].toSorted(), [
     'apps/web/assets/js/app.js',
     ...['built from packages', 'built from tip', 'built from tip/more.js'],
     'node_modules/tip/drop.svg'

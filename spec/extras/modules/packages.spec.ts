@@ -134,14 +134,17 @@ test('new imports, edits and updates are in the next page; a server that restart
   t.is(readdirSync(kept).length, 1)
 })
 
-const FONT_EXPORTS = { exports: { '.': './index.css' } }
-const FONTS = pkg('@fonts/inter', FONT_EXPORTS, {
-  '400.css': '@font-face { src: url(./files/400.woff2) format("woff2"), url(./files/400.woff) }',
-  'index.css': '',
-  'files/400.woff2': '400',
-  'files/400.woff': '400',
-  'files/700.woff2': '700'
-})
+const FONTS = pkg(
+  '@fonts/inter',
+  { exports: { '.': './index.css' } },
+  {
+    '400.css': '@font-face { src: url(./files/400.woff2) format("woff2"), url(./files/400.woff) }',
+    'index.css': '',
+    'files/400.woff2': '400',
+    'files/400.woff': '400',
+    'files/700.woff2': '700'
+  }
+)
 
 test('files of a package bring along what they refer to, and nothing else', async t => {
   const packages = { '@fonts/inter': ['400.css'] }

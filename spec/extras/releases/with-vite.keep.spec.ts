@@ -80,8 +80,7 @@ test('an open page finds the files of its build after two deploys, cached as the
     if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
   }
   const options = { root: at(''), env: 'production', revalidate: 0, routes }
-  const mounts = { '/static': viteMount('current') }
-  const { ask } = await makeSite(t, {}, { ...options, mounts })
+  const { ask } = await makeSite(t, {}, { ...options, mounts: { '/static': viteMount('current') } })
   for (const [build, main] of Object.entries({ old: OLD, new: NEW, next: NEXT })) {
     leadLink(at('current'), build)
     t.is(attribute('src', (await ask('/')).text), `/static/${main}`)

@@ -45,8 +45,7 @@ test('list, types, explain, the inspector and a request say the same about an as
     t.true(types.includes(`"${name}"`), name)
     t.is((await site.ask(path)).status, status, name)
   }
-  const unknown = await explain('none.css', { root, env: 'development', serve: true })
-  t.false(unknown.isFound)
+  t.false((await explain('none.css', { root, env: 'development', serve: true })).isFound)
   t.false(types.includes('"none.css"'))
 })
 

@@ -15,8 +15,7 @@ for (const bundle of [true, 'packages', false] as const)
       fc.asyncProperty(graphs, SOURCES, async (graph, sources) => {
         const files = { ...PACKAGE, ...filesOf(graph) }
         const given = { missing: 'error', integrity: false, packages: ['tip'], bundle } as const
-        const options = { ...given, sources }
-        const site = await makeFingerprinted(t, 'precompiled', files, options)
+        const site = await makeFingerprinted(t, 'precompiled', files, { ...given, sources })
         const reached = await followed(await site.path('m0.js'), path => site.ask(path))
         t.deepEqual(reached, reachedIn(graph))
       }),
