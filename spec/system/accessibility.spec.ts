@@ -4,12 +4,7 @@ import { freePort } from '../../demo/deploy/stack.ts'
 import { ask, makeSite, test, until, type ExecutionContext, type Files } from '../support/index.ts'
 import { startProgram } from '../support/processes.ts'
 import { launch } from './chromium.ts'
-import { findingsIn, preferScheme, resize } from './page.ts'
-
-const SCREENS = [
-  [390, 'light'],
-  [1280, 'dark']
-] as const
+import { findingsIn, preferScheme, resize, SCREENS } from './page.ts'
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 const BACKGROUND = 'getComputedStyle(document.body).backgroundColor'

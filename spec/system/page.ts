@@ -131,6 +131,11 @@ export async function resize(page: Page, width: number, isMobile = false): Promi
   if (!isMobile) await shows(page, 'innerWidth', width)
 }
 
+export const SCREENS = [
+  [390, 'light'],
+  [1280, 'dark']
+] as const
+
 export async function preferScheme(page: Page, value: 'light' | 'dark'): Promise<void> {
   const features = [{ name: 'prefers-color-scheme', value }]
   await page.command('Emulation.setEmulatedMedia', { features })

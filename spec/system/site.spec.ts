@@ -5,14 +5,10 @@ import { koaFiles } from '../../lib/index.ts'
 import { command } from '../support/command.ts'
 import { listen, test, until } from '../support/index.ts'
 import { launch } from './chromium.ts'
-import { findingsIn, preferScheme, resize, shows } from './page.ts'
+import { findingsIn, preferScheme, resize, SCREENS, shows } from './page.ts'
 
 /** The start page, the list, and a page with code in most languages: the colours, which take axe longest, are the theme's. */
 const COLOURFUL = new Set(['', 'all', 'deploy'])
-const SCREENS = [
-  [390, 'light'],
-  [1280, 'dark']
-] as const
 const COLOURS = `document.documentElement.classList.contains('dark') ? 'dark' : 'light'`
 
 test('every page of the docs is whole, narrow and wide, light and dark, and axe finds nothing', async t => {

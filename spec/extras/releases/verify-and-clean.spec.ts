@@ -110,8 +110,7 @@ test('verify works before the directory of a mount is there', async t => {
   t.deepEqual((await verify(options)).problems, [])
 })
 
-const DAY = 24 * 3600
-const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 
 const textOf = (day: number) => `body { color: red }/* ${day} */\n`.repeat(20)
 const nameOf = (day: number) => withFingerprint('app.css', digestOf(Buffer.from(textOf(day))))
