@@ -18,6 +18,7 @@ const TSX = resolve('node_modules/tsx/dist/cli.mjs')
 const STYLE = 'apps/web/assets/stylesheets/shop.css'
 
 const serverOf = (port: number, log: string) => `
+import { appendFileSync } from 'node:fs'
 import Koa from '${pathToFileURL(resolve('node_modules/koa/dist/koa.mjs')).href}'
 import { koaAssets } from '${pathToFileURL(resolve('dist/index.js')).href}'
 const app = new Koa()
