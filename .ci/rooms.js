@@ -99,11 +99,15 @@ export function writeRooms(folder, isWanted, fileOf = processOf) {
   return write(folder, rooms)
 }
 
-/** The specs of the lane system are dealt to four processes: each loads lib, Vite and the like once, and has one Chromium. */
+/** It takes minutes, most of them in its browser, so it does not begin behind others. */
+const LONGEST = 'system/site'
+
+/** The other specs of the lane system are dealt to four processes: each loads lib, Vite and the like once, and has one Chromium. */
 function writeSystemRooms() {
-  const names = namesOfSpecs().filter(name => name.startsWith('system/'))
+  const names = namesOfSpecs().filter(name => name.startsWith('system/') && name !== LONGEST)
   const dealt = number => names.filter((_, at) => at % 4 === number)
-  return write('system-rooms', new Map([0, 1, 2, 3].map(number => [`${number}`, dealt(number)])))
+  const rooms = [0, 1, 2, 3].map(number => [`${number}`, dealt(number)])
+  return write('system-rooms', new Map([...rooms, ['site', [LONGEST]]]))
 }
 
 /** @param rooms names of specs by that of their room */

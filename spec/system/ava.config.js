@@ -13,8 +13,8 @@ export default {
     NODE_OPTIONS: `--import=${new URL('../../.spec/spec/support/quick-brotli.js', import.meta.url).href}`
   },
   workerThreads: false,
-  // Browsers and servers wait for each other: on two processors, four processes leave less of them idle than two.
-  concurrency: 4,
+  // Browsers and servers wait for each other: on two processors, five processes leave less of them idle than two.
+  concurrency: 5,
   // For what hangs: on a busy machine a bundler or a browser may be silent for minutes.
   timeout: '15m'
 }
