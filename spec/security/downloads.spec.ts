@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { ask, request } from '../support/raw.ts'
 import { cases, ENVIRONMENTS, listen, makeFront, makeProject, open } from '../support/index.ts'
-import { openDescriptors, serial as test, until } from '../support/index.ts'
-import type { ExecutionContext, SiteOptions } from '../support/index.ts'
+import { openDescriptors, serial as test, until, type ExecutionContext } from '../support/index.ts'
 import { SENDERS_AND_MOUNT } from './places.ts'
 
 const MIB = 1024 * 1024
@@ -77,8 +77,13 @@ const READ_LATE = cases(300, 3000)
 const LATE_TEXT = 'a'.repeat(8000)
 const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(200)}\r\n`
 
+interface CountedOptions extends Pick<KoaAssetsOptions, 'public' | 'mounts'> {
+  readonly koa?: new () => Koa
+  readonly front?: Middleware
+}
+
 /** A site that counts the requests that came to the application, and those that it is done with. */
-async function makeCounted(t: ExecutionContext, sender: Omit<SiteOptions, 'root'>) {
+async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
   const root = makeProject(t, { 'public/big.bin': BIG })
   const seen = { came: 0, left: 0 }
   const front = await makeFront(t, { root, ...ENVIRONMENTS.production, ...sender })
@@ -156,6 +161,23 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     t.deepEqual(errors, [])
   })
 
+  test(`pipelined downloads arrive whole, one after the other, ${sender}`, async t => {
+    const { port, file } = await makeCounted(t, options)
+    const socket = connect(port, '127.0.0.1')
+    socket.write(BIG_REQUEST.repeat(4))
+    socket.write(request('GET', '/big.bin'))
+    let length = 0
+    let most = 0
+    for await (const chunk of socket) {
+      length += (chunk as Buffer).length
+      most = Math.max(most, openDescriptors(file))
+    }
+    t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
+    // One is opened while that before it is being closed.
+    t.true(most <= 2, `${most} at once`)
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+  })
+
   test(`HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, seen } = counted
@@ -187,7 +209,15 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test(`HTTP/2 streams that are reset with any code leave no descriptor, ${sender}`, async t => {
+  test(`a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
+    const counted = await makeCounted(t, options)
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => pipeline(counted.port, 1)))
+    await until(() => openDescriptors(counted.file) === 20, 'every download has begun')
+    for (const socket of sockets) socket.destroy()
+    await settle(t, counted)
+  })
+
+  test(`HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, file } = counted
     const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
@@ -195,8 +225,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/big.bin' }))
     await Promise.all(streams.map(stream => once(stream, 'response')))
     await until(() => openDescriptors(file) === 20, 'each stream has its download')
-    for (const [at, stream] of streams.entries())
-      stream.close(at % 2 ? NGHTTP2_CANCEL : NGHTTP2_NO_ERROR)
+    for (const stream of streams) stream.close(NGHTTP2_NO_ERROR)
     // While the session lasts.
     await settle(t, counted)
   })

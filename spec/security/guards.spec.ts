@@ -2,14 +2,14 @@
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'node:url'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
 import { type Answer, ask } from '../support/raw.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
-import { ENVIRONMENTS, isWindows, makeFront, makeProject } from '../support/index.ts'
+import { ENVIRONMENTS, isWindows, makeFront, makeFronts, makeProject } from '../support/index.ts'
 import { makeSite, METHODS, test, words, type ExecutionContext } from '../support/index.ts'
 
 /** What people write in front of a folder. */
@@ -65,8 +65,6 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
     #/admin/secret.html /#/../admin/secret.html admin/secret.html * ./admin/secret.html
   `),
   'an absolute target': words(`
-    http://localhost/admin/secret.html?x http://localhost:8080/admin/secret.html
-    http://[::1]:80/admin/secret.html
     http://localhost/admin%2Fsecret.html http://localhost//admin/secret.html
     http://localhost\\admin/secret.html http://localhost\\admin\\secret.html
     http://localhost/%61dmin/secret.html http://localhost/x/../admin/secret.html
@@ -119,13 +117,23 @@ test('a target that Koa cannot read is not ours, and not an error', async t => {
     const front = await makeFront(t, { root, ...environment })
     for (const target of words(`
       http://a[b/robots.txt http://xn--a/robots.txt http://x%c0%ae@y/robots.txt
-      http://]/assets/app.css http://localhost/robots.txt http://[::1]:80/robots.txt
+      http://]/assets/app.css
     `)) {
       const answer = await ask(front.port, 'GET', target)
       t.is(answer.status, isRead(target) ? 200 : 404, target)
       t.deepEqual(front.errors, [])
     }
   }
+})
+
+test('the guard itself sees an absolute target that is in order', async t => {
+  const root = makeStronghold(t)
+  const front = await makeFront(t, { root, env: 'development', inFront: [guard('/admin')] })
+  const statusOf = async (target: string) => (await ask(front.port, 'GET', target)).status
+  for (const host of ['', 'http://localhost', 'http://localhost:8080', 'http://[::1]:80'])
+    t.is(await statusOf(`${host}/admin/secret.html?x`), 403, host)
+  t.is(await statusOf('http://localhost/robots.txt'), 200)
+  t.is(await statusOf('http://[::1]:80/assets/app.css'), 200)
 })
 
 for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
@@ -190,20 +198,47 @@ test('two sites in one process never give out each other’s bytes', async t => 
   }
 })
 
-test('a cold server that is asked for several codings at once gives each what it asked for', async t => {
+function decoded({ headers, body }: Answer): string {
+  const coding = headers['content-encoding']
+  if (coding === 'br') return brotliDecompressSync(body).toString()
+  if (coding === 'gzip') return gunzipSync(body).toString()
+  return coding === undefined ? body.toString() : `unknown coding ${coding}`
+}
+
+test('a cold server sends no coding but one that was asked for, and names it', async t => {
   const body = 'body { color: red } '.repeat(200)
-  const copies = { br: brotliCompressSync(body), gzip: gzipSync(body) }
-  const files = { 'a.css': body, 'a.css.br': copies.br, 'a.css.gz': copies.gzip }
-  const inPublic = Object.entries(files).map(([name, bytes]) => [`public/${name}`, bytes])
-  const root = makeProject(t, Object.fromEntries(inPublic))
-  for (const order of ['br identity', 'identity br', 'gzip br', 'br gzip', 'identity gzip']) {
-    const { port } = await makeFront(t, { root, ...ENVIRONMENTS.production })
-    const codings = words(`${order} ${order}`)
-    const asked = codings.map(coding => ask(port, 'GET', '/a.css', { 'Accept-Encoding': coding }))
-    for (const [at, { headers, body: sent }] of (await Promise.all(asked)).entries()) {
-      const coding = codings[at] as 'br' | 'gzip' | 'identity'
-      t.is(headers['content-encoding'] ?? 'identity', coding, order)
-      t.true(sent.equals(coding === 'identity' ? Buffer.from(body) : copies[coding]), order)
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': body,
+    'public/assets/app.css': body,
+    'public/assets/app.css.br': brotliCompressSync(body),
+    'public/assets/app.css.gz': gzipSync(body)
+  })
+  const orders = [
+    ['br', undefined],
+    [undefined, 'br'],
+    ['gzip', 'br'],
+    ['identity', 'gzip, br'],
+    ['br;q=0', 'br'],
+    ['*;q=0', '*']
+  ]
+  for (const environment of Object.values(ENVIRONMENTS)) {
+    for (const order of [...orders, ...orders.map(pair => pair.toReversed())]) {
+      const { port } = await makeFront(t, { root, ...environment })
+      const codings = [...order, ...order]
+      const fields = codings.map(coding => (coding ? { 'Accept-Encoding': coding } : {}))
+      const asked = fields.map(field => ask(port, 'GET', '/assets/app.css', field))
+      const answers = await Promise.all(asked)
+      for (const [at, answer] of answers.entries()) {
+        const accepted = codings[at]
+        const coding = answer.headers['content-encoding'] ?? 'identity'
+        t.is(answer.status, 200)
+        t.is(decoded(answer), body, `${accepted} got ${coding}`)
+        const allowed = accepted === '*' ? ['br', 'gzip'] : (accepted ?? '').split(/, ?/)
+        t.true(coding === 'identity' || allowed.includes(coding), `${accepted} got ${coding}`)
+        t.is(answer.headers['content-length'], String(answer.body.length))
+      }
+      const tags = new Map(answers.map(({ headers: h }) => [h['content-encoding'], h.etag]))
+      t.is(new Set(tags.values()).size, tags.size, 'each coding has its own ETag')
     }
   }
 })
@@ -227,6 +262,30 @@ test('a root, a prefix and an app’s path are taken literally', async t => {
   const missing = await ask(front.port, 'GET', '/a+b(c)[d]/missing.css')
   t.is(missing.headers['cache-control'], 'no-store')
 })
+
+for (const { where, at, options } of PLACES) {
+  test(`a client cannot have a front server send a file${where}`, async t => {
+    for (const { front } of await makeFronts(t, makeStronghold(t), options)) {
+      // In development the first one has the time that publishing took.
+      await ask(front.port, 'GET', `${at}/assets/app.css`)
+      const plain = await ask(front.port, 'GET', `${at}/assets/app.css`)
+      t.is(plain.status, 200)
+      const asked = await ask(front.port, 'GET', `${at}/assets/app.css`, {
+        'X-Sendfile-Type': 'X-Accel-Redirect',
+        'X-Accel-Mapping': `${front.root}/=/private/`,
+        'X-Sendfile': '/etc/passwd',
+        'X-Accel-Redirect': '/private/x',
+        'X-Lighttpd-Send-File': '/etc/passwd',
+        'X-Original-URL': '/admin/secret.html',
+        'X-Rewrite-URL': '/admin/secret.html',
+        'X-HTTP-Method-Override': 'DELETE',
+        'X-Forwarded-Prefix': '/evil'
+      })
+      t.is(asked.text, plain.text)
+      t.deepEqual(Object.keys(asked.headers), Object.keys(plain.headers))
+    }
+  })
+}
 
 test('the URL path of a mount is taken literally, and its directory too', async t => {
   const root = makeProject(t, { 'd+(i)[r]/a.css': 'odd', 'ddir/a.css': 'pattern' })

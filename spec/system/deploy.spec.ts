@@ -1,5 +1,8 @@
 // A shop as docs/getting-started.md builds it, behind Varnish as docs/deploy.md says.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
+import { connect } from 'node:net'
 import { program } from '../../demo/deploy/program.ts'
 import { freePort, started } from '../../demo/deploy/stack.ts'
 import { command } from '../support/command.ts'
@@ -46,6 +49,30 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   await until(() => state.isOver, 'it has ended', 1000).finally(() => (state.isOver = true))
   await Promise.all([ended, ...visitors])
   t.deepEqual([...state.statuses], [200])
+})
+
+test('the server of deploy.md ends at once in development, and in production after its idle connections', async t => {
+  const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
+  for (const env of ['development', 'production']) {
+    const { port, child } = await shop.start(await freePort(), env)
+    // A server that waits for its connections waits for ever for the rest of this request.
+    const half = connect(port, '127.0.0.1', () => half.write('GET / HTTP/1.1\r\n'))
+    half.on('error', () => {})
+    if (env === 'production') half.destroy()
+    const agent = new Agent({ keepAlive: true })
+    const start = performance.now()
+    t.is((await ask(port, '/', { agent })).status, 200)
+    const channel = get({ host: '127.0.0.1', port, agent, path: '/assets/-/live' })
+    channel.on('error', () => {})
+    await once(channel, 'response')
+    child.kill('SIGTERM')
+    await until(() => child.exitCode !== null, `it ends in ${env}`)
+    const duration = performance.now() - start
+    t.log(`${env}: ${duration.toFixed()} ms`)
+    // Node closes a connection once it has been idle for five seconds.
+    if (env === 'production') t.true(duration > 4900, `${duration} ms`)
+    agent.destroy()
+  }
 })
 
 for (const [name, section] of [

@@ -8,6 +8,8 @@ import type { PrecompileRows } from '../../runtime/settings/extra-options.ts'
 import { manifestFile, publicFile } from '../../runtime/settings/public-directory.ts'
 import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { readAssets } from '../../runtime/urls/read-manifest.ts'
+import { encodePath } from '../../runtime/urls/spelling.ts'
+import type { Listed } from '../sources/snapshot.ts'
 import type { Lock } from '../writing/lock.ts'
 import {
   prepareReplacement,
@@ -16,8 +18,6 @@ import {
   type Replacement
 } from '../writing/write.ts'
 import type { Unsaved } from '../writing/unsaved.ts'
-import { encodePath } from '../../runtime/urls/spelling.ts'
-import type { Listed } from '../sources/snapshot.ts'
 import { namesOf, publishedPath, type Built } from './assets.ts'
 import type { BuildResult } from './builder.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'

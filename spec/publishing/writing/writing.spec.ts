@@ -27,6 +27,16 @@ test('a file, or a copy of one, is written with its folders and mode 0644', asyn
   t.is(modeOf(target), FILE_MODE)
 })
 
+test('what cannot be written leaves the old target, and no temporary file', async t => {
+  const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
+  const taken = join(root, 'public/taken')
+  await t.throwsAsync(write.writeAtomically(taken, Buffer.from('new')), { code: 'EISDIR' })
+  const copy = write.writeAtomically(join(root, 'public/a.css'), { copyOf: join(root, 'gone') })
+  await t.throwsAsync(copy, { code: 'ENOENT' })
+  t.is(fs.readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
+  t.deepEqual(fs.readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
+})
+
 test('every mtime since 1970 is recognised on its target', async t => {
   const root = makeProject(t, { file: '' })
   const path = join(root, 'file')
@@ -119,6 +129,16 @@ for (const [owner, named] of [
   })
 }
 
+test('of several that ask for a lock at the same moment, one gets it', async t => {
+  const directory = makeProject(t)
+  const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
+  const [held, ...others] = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
+  t.deepEqual(others, [])
+  await t.notThrowsAsync(held!.check())
+  await held!.release()
+  t.deepEqual(fs.readdirSync(directory), [])
+})
+
 test('a folder or a link in the place of a lock is an error that names it, and stays', async t => {
   const directory = makeProject(t, { 'folder/.keep': '', left: '' })
   for (const to of ['folder', 'left', 'nowhere']) {
@@ -134,21 +154,16 @@ test('a folder or a link in the place of a lock is an error that names it, and s
   t.deepEqual(fs.readdirSync(directory).toSorted(), [NAME, 'folder', 'left'])
 })
 
-for (const [what, files] of [
-  ['ask for a lock', {}],
-  ['find a lock abandoned', { [NAME]: '' }]
-] as const) {
-  test(`of several that ${what} at the same moment, one has it when it publishes`, async t => {
-    const directory = makeProject(t, files)
-    for (const name of Object.keys(files)) fs.utimesSync(join(directory, name), ago(60), ago(60))
-    const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
-    const locks = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
-    const checks = await Promise.allSettled(locks.map(held => held.check()))
-    t.is(checks.filter(({ status }) => status === 'fulfilled').length, 1)
-    for (const held of locks) await held.release()
-    t.deepEqual(fs.readdirSync(directory), [])
-  })
-}
+test('of several that find a lock abandoned at the same moment, one has it when it publishes', async t => {
+  const directory = makeProject(t, { [NAME]: '' })
+  fs.utimesSync(join(directory, NAME), ago(60), ago(60))
+  const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
+  const locks = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
+  const checks = await Promise.allSettled(locks.map(held => held.check()))
+  t.is(checks.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const held of locks) await held.release()
+  t.deepEqual(fs.readdirSync(directory), [])
+})
 
 test('a run that lost its lock is told so, and leaves the lock of the other', async t => {
   const directory = makeProject(t)

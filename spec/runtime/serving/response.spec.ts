@@ -8,6 +8,7 @@ import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { makeSite, test, words } from '../../support/index.ts'
 import type { ExecutionContext, Files, SiteOptions } from '../../support/index.ts'
+import { WAYS } from '../../support/ways.ts'
 
 const TEXT = '0123456789'
 const THEN = 1_700_000_000
@@ -303,6 +304,28 @@ test('headers are on every response and replace what was set in front, except fo
   const { headers: inPublic } = await site.ask('/c.txt')
   t.deepEqual([inPublic['x-c'], inPublic['x-path']], ['top', undefined])
   t.deepEqual(site.errors, [])
+})
+
+test('no cache keeps the 412 or 416 of a file, whatever lifetime was set in front', async t => {
+  const lifetimes = ['Cache-Control', 'CDN-Cache-Control', 'Surrogate-Control']
+  for (const [way, options] of WAYS) {
+    const site = await makeSite(t, FILES, options)
+    site.server.prependListener('request', (_, res) => {
+      for (const name of lifetimes) res.setHeader(name, 'max-age=3600')
+      res.setHeader('Expires', 'Fri, 31 Dec 2099 23:59:59 GMT')
+    })
+    for (const [headers, status] of [
+      [{ 'if-match': '"x"' }, 412],
+      [{ range: 'bytes=9999-' }, 416]
+    ] as const) {
+      const answer = await site.ask('/c.txt', { headers })
+      const kept = ['expires', ...lifetimes].map(name => answer.headers[name.toLowerCase()])
+      t.is(answer.status, status)
+      t.deepEqual(kept, [undefined, 'no-store', undefined, undefined], way)
+    }
+    const { headers } = await site.ask('/c.txt')
+    t.is(headers['cache-control'], 'max-age=3600', way)
+  }
 })
 
 test('Cache-Control is that of `immutable`, else that of `cacheControl`, else the default', async t => {
