@@ -39,7 +39,7 @@ const EXTRA: Budgets = {
   deltas: 605,
   init: 410,
   inspector: 635,
-  hot: 697,
+  hot: 700,
   'kept-index': 140,
   live: 1150,
   media: 560,

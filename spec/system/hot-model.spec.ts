@@ -52,6 +52,21 @@ const anEdit: fc.Arbitrary<Edit> = fc.record({
   fault: fc.constantFrom(...FAULTS)
 })
 
+const passes = (...imports: number[]): Module => ({
+  imports,
+  lazy: [],
+  accepts: [-1],
+  invalidates: true
+})
+const plain = (...imports: number[]): Module => ({
+  imports,
+  lazy: [],
+  accepts: [],
+  invalidates: false
+})
+/** A circle in which each module passes on what the other did. */
+const CIRCLE = [passes(2, 5), plain(), plain(), plain(4), passes(2, 0), plain(2, 4)]
+
 /** Those that the two roots load, since Vite reloads for what any page has loaded. */
 function reached(graph: readonly Module[]): ReadonlySet<number> {
   const all = new Set([0, 1])
@@ -92,8 +107,16 @@ function textOf(
   ].join('\n')
 }
 
+const MOST_LINES = 300
+
 const START = `<script>
   Object.assign(globalThis, { log: [], from: 0 })
+  // Where all modules of a circle pass on what they take, Vite never stops.
+  const write = log.push
+  log.push = line => {
+    if (log.length - from > ${MOST_LINES}) throw new Error('endless')
+    return write.call(log, line)
+  }
   // The page behind the other one has a channel as well.
   Object.defineProperty(document, 'hidden', { value: false })
   sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1
@@ -139,12 +162,12 @@ const invalidatedIn = (graph: readonly Module[], { log }: Seen) =>
     at => graph[at]?.invalidates && log.some(line => new RegExp(`^${at} itself: \\d`).test(line))
   )
 
-/** Tells whether an importer of each of them has run, unless the page was loaded anew. */
+/** Tells whether all importers of each of them have run, unless the page was loaded anew. */
 function isPassedOn(graph: readonly Module[], seen: Seen, loads = 0): boolean {
   const ran = lastRun(seen)
   const hasRun = (at: number) => ran.has(String(at))
   const all = invalidatedIn(graph, seen)
-  return seen.loads !== loads || all.every(at => importersOf(graph, at).some(hasRun))
+  return seen.loads !== loads || all.every(at => importersOf(graph, at).every(hasRun))
 }
 
 /** If an edit is passed on to a module that has just run, Vite disposes this version, and goes on with it. */
@@ -156,12 +179,6 @@ function withRepeats(log: readonly string[]) {
   }
   const repeats = log.filter(isRepeat)
   return { repeats, others: log.filter((line, index) => !isRepeat(line, index)) }
-}
-
-/** Modules of a circle that pass on what they take never stop with Vite; here each does so once. */
-function isEndless(log: readonly string[]): boolean {
-  const taken = log.filter(line => / itself: \d/.test(line))
-  return taken.length > 4 * SIZE && new Set(taken).size < SIZE
 }
 
 /** Tells whether a module imports itself, through others or not. */
@@ -347,11 +364,7 @@ async function compareGraphs(t: ExecutionContext, seed: number): Promise<void> {
       // A page in which a module had failed has run all of them once that is corrected.
       const isWhole = ({ ran }: Seen) => fault !== 'none' || ran === loaded.size
       const seen = await look(seen => isSame(seen) && seen.every(isWhole))
-      if (isEndless(seen[1].log)) {
-        // It would keep all pages of the browser busy after it is closed.
-        vites.command('Page.crash').catch(() => undefined)
-        return false
-      }
+      if (seen[1].log.length > MOST_LINES) return false
       const [one, other] = seen
       const [own = 0, theirs = 0] = seen.map(({ loads }, at) => loads - (started[at]?.loads ?? 0))
       const told = JSON.stringify({ graph, modules, fault, isNext, one, other, own, theirs })
@@ -412,6 +425,7 @@ async function compareGraphs(t: ExecutionContext, seed: number): Promise<void> {
     numRuns: RUNS,
     endOnFailure: true,
     includeErrorInReport: true,
+    examples: [[CIRCLE, [{ modules: [2], fault: 'none' }]]],
     seed
   })
   t.log(

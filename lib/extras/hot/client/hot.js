@@ -20,8 +20,8 @@ const entries = new Map()
 const graph = new Map()
 /** Updates follow each other. @type {Promise<unknown>} */
 let queue = Promise.resolve()
-/** The first module of those that pass an update on to their importers, while callbacks run. @type {string | undefined} */
-let passedOnBy
+/** The modules that have passed the update on, one to the next, while callbacks run. @type {string[]} */
+let passedOnBy = []
 /** @type {LivePage} */
 let page = { isLoaded: () => false, reload: () => location.reload(), show() {} }
 
@@ -55,9 +55,9 @@ function makeEntry(path) {
     dispose: listener => (entry.dispose = listener),
     prune: listener => (entry.prune = listener),
     invalidate(message) {
-      const first = passedOnBy || path
+      const by = [...passedOnBy, path]
       console.debug(`${path} was invalidated${message ? `: ${message}` : ''}`)
-      enqueue(() => passOn(path, message, first))
+      enqueue(() => passOn(path, message, by))
     },
     on: (event, listener) => entry.listeners.push([nameOf(event), listener]),
     off: (event, listener) =>
@@ -73,15 +73,15 @@ function makeEntry(path) {
   return entry
 }
 
-/** @type {(path: string, message: string | undefined, first: string) => Promise<unknown>} */
-async function passOn(path, message, first) {
+/** @type {(path: string, message: string | undefined, by: string[]) => Promise<unknown>} */
+async function passOn(path, message, by) {
   const module = graph.get(path)
-  // Vite does so for a module that has replaced itself, and once for each edit.
+  // Vite does so for a module that has replaced itself, and once until it is to run again.
   if (!module?.tick || !module.acceptsItself || module.isInvalidated) return undefined
   module.isInvalidated = true
-  await notify('invalidate', { path, message, firstInvalidatedBy: first })
+  await notify('invalidate', { path, message, firstInvalidatedBy: by[0] })
   const importers = othersAbove(path)
-  return importers.length > 0 ? update(importers, first) : page.reload()
+  return importers.length > 0 ? update(importers, by) : page.reload()
 }
 
 /** @param {string} event @param {object} payload */
@@ -127,8 +127,8 @@ function take({ tick, edited = [], pruned = [], modules = {} }, parts, livePage)
   return []
 }
 
-/** @type {(edited: string[], first?: string) => Promise<unknown>} @param first the module that passed it on */
-async function update(edited, first) {
+/** @type {(edited: string[], by?: string[]) => Promise<unknown>} */
+async function update(edited, by = []) {
   /** @type {Map<string, Update>} */
   const all = new Map()
   for (const path of edited) {
@@ -136,17 +136,19 @@ async function update(edited, first) {
     const found = []
     // Modules that only import each other accept nothing; Vite leaves the page as it was.
     const isLost = isDeadEnd([path], new Set(), found) || found.length === 0
-    if (isLost || found.some(each => each.acceptedPath === first)) return page.reload()
+    // With Vite a circle in which all pass it on can go on for ever.
+    if (isLost || found.some(each => by.includes(each.acceptedPath))) return page.reload()
     for (const each of found) all.set(`${each.path}\n${each.acceptedPath}`, each)
   }
+  for (const path of allAbove(edited)) delete graph.get(path)?.isInvalidated
   hot.problems = []
   page.show()
   const payload = { type: 'update', updates: [...all.values()] }
   await notify('beforeUpdate', payload)
-  const calls = (await Promise.all(payload.updates.map(each => load(each, first)))).flat()
-  passedOnBy = first
+  const calls = (await Promise.all(payload.updates.map(each => load(each, by)))).flat()
+  passedOnBy = by
   for (const call of calls) call()
-  passedOnBy = undefined
+  passedOnBy = []
   return notify('afterUpdate', payload)
 }
 
@@ -163,30 +165,31 @@ function isDeadEnd(way, seen, found) {
   seen.add(acceptedPath)
   const { tick: timestamp = 0, acceptsItself = false } = graph.get(acceptedPath) || {}
   const isOwn = acceptsItself && entries.has(acceptedPath)
-  const above = importersOf(acceptedPath).map(each => /** @type {Way} */ ([each, ...way]))
-  const ways = isOwn ? [way] : above
+  const importers = importersOf(acceptedPath)
+  const ways = isOwn ? [way] : importers.map(each => /** @type {Way} */ ([each, ...way]))
   const isLost = (/** @type {Way} */ way) => {
     const [path] = way
     const isTaken = isOwn || graph.get(path)?.accepted.includes(acceptedPath)
     if (!isTaken) return isDeadEnd(way, seen, found)
     // An error kept it from running, and it keeps the URL at which a browser remembers that: another way may run it.
     if (!entries.has(path)) return false
-    const isWithinCircularImport = isInCycle(path, way)
+    const above = allAbove(othersAbove(path))
+    const isWithinCircularImport = way.some(each => above.has(each))
     found.push({ type: 'js-update', path, acceptedPath, timestamp, isWithinCircularImport })
     return false
   }
   return ways.length === 0 || ways.some(isLost)
 }
 
-/** Tells whether a module on the way imports it, through others or not. @param {string} path @param {Way} way */
-function isInCycle(path, way) {
-  const above = new Set(othersAbove(path))
+/** Returns the modules and those that import one of them, through others or not. @param {string[]} paths */
+function allAbove(paths) {
+  const above = new Set(paths)
   for (const each of above) for (const other of othersAbove(each)) above.add(other)
-  return way.some(each => above.has(each))
+  return above
 }
 
-/** Runs the new version, and returns the calls of what accepts it. @param {Update} update @param {string} [first] */
-async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, first) {
+/** Runs the new version, and returns the calls of what accepts it. @param {Update} update @param {string[]} by */
+async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, by) {
   const entry = /** @type {Entry} */ (entries.get(path))
   const callbacks = entry.callbacks.filter(({ deps }) => deps.includes(acceptedPath))
   if (path !== acceptedPath && callbacks.length === 0) return []
@@ -195,7 +198,7 @@ async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, f
   const old = entries.get(acceptedPath)
   const isThere = old && old.tick === timestamp
   // The first of several edits that waited has loaded the last version. One that is passed on is still to be handed over.
-  if (isThere && first === undefined) return []
+  if (isThere && by.length === 0) return []
   /** @type {unknown} */
   let next
   try {
