@@ -145,7 +145,7 @@ function lastRun({ log }: Seen): ReadonlyMap<string | undefined, string | undefi
 }
 
 const importersOf = (graph: readonly Module[], module: number) =>
-  [...graph.keys()].filter(at => {
+  [...reached(graph)].filter(at => {
     const { imports = [], lazy = [] } = graph[at] ?? {}
     return at !== module && [...imports, ...lazy].includes(module)
   })
@@ -166,8 +166,8 @@ const invalidatedIn = (graph: readonly Module[], { log }: Seen) =>
 function isPassedOn(graph: readonly Module[], seen: Seen, loads = 0): boolean {
   const ran = lastRun(seen)
   const hasRun = (at: number) => ran.has(String(at))
-  const all = invalidatedIn(graph, seen)
-  return seen.loads !== loads || all.every(at => importersOf(graph, at).every(hasRun))
+  const all = invalidatedIn(graph, seen).map(at => importersOf(graph, at))
+  return seen.loads !== loads || all.every(above => above.length > 0 && above.every(hasRun))
 }
 
 /** If an edit is passed on to a module that has just run, Vite disposes this version, and goes on with it. */

@@ -171,10 +171,11 @@ function isDeadEnd(way, seen, found) {
     const [path] = way
     const isTaken = isOwn || graph.get(path)?.accepted.includes(acceptedPath)
     if (!isTaken) return isDeadEnd(way, seen, found)
-    // An error kept it from running, and it keeps the URL at which a browser remembers that: another way may run it.
-    if (!entries.has(path)) return false
     const above = allAbove(othersAbove(path))
     const isWithinCircularImport = way.some(each => above.has(each))
+    // An error kept it from running, and it keeps the URL at which a browser remembers that: another way may run it, but not
+    // if it imports that URL again.
+    if (!entries.has(path)) return isWithinCircularImport
     found.push({ type: 'js-update', path, acceptedPath, timestamp, isWithinCircularImport })
     return false
   }
