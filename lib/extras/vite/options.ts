@@ -59,7 +59,9 @@ export const BUILD = {
     expected: "Vite's dev server, its origin such as 'http://localhost:5173', true or false",
     holds: value =>
       typeof value === 'boolean' ||
-      (typeof value === 'string' && /^(?:https?:\/\/[^/?#\s\0"'<>\\]+\/?)?$/.test(value)) ||
+      (typeof value === 'string' &&
+        /^(?:https?:\/\/[^/?#\s\0"'<>\\]+\/?)?$/.test(value) &&
+        URL.canParse(value, 'http://a')) ||
       (isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function')
   }
 } satisfies Record<keyof BuildOptions, Expectation>

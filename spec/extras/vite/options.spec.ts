@@ -34,7 +34,7 @@ test('while `dev` is in force the manifest is not read; `dev: condition && url` 
 })
 
 test('a wrong dev is an error at start, with what it must be', t => {
-  for (const dev of ['localhost:5173', 'http://localhost:5173/base']) {
+  for (const dev of ['localhost:5173', 'http://localhost:5173/base', 'http://localhost:99999']) {
     const options = { mounts: { '/a': { dir: '.', dev } } }
     const message = `dev must be ${BUILD.dev.expected}, got '${dev}' (mounts./a.dev)`
     t.throws(() => settleProject(options, {}), { instanceOf: TypeError, message })
