@@ -2,7 +2,6 @@
 import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../runtime/errors.ts'
-import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 import type { CompilerInput } from '../../runtime/settings/options.ts'
 import { rootFor, type ConfiguredOutput } from './compiler.ts'
@@ -16,6 +15,9 @@ const PRAGMA = /@jsx(?:Runtime)?\s|\bimport\s+(?:\*\s*as\s+)?React\b/
 const UNBOUND =
   'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
 
+/** Each text of a tsconfig.json that esbuild has parsed is here: an edited module does not wait for that again. */
+const parsed = new Set([''])
+
 export async function compileByEsbuild(
   esbuild: typeof Esbuild,
   input: CompilerInput,
@@ -23,18 +25,18 @@ export async function compileByEsbuild(
 ): Promise<ConfiguredOutput> {
   const { code, path, sourceMap } = input
   const root = rootFor(input)
-  const { files, compilerOptions } = await tsconfigFor(path, root)
+  const { files, texts, compilerOptions } = await tsconfigFor(path, root)
   const looked = new Set<string>()
   const isLeft = loader !== 'ts' && !compilerOptions['jsx'] && !compilerOptions['jsxFactory']
   const jsxImportSource =
     isLeft && !PRAGMA.test(code) ? await dependencyAmong(RUNTIMES, path, root, looked) : undefined
   const jsx = jsxImportSource === undefined ? {} : { jsx: 'react-jsx' as const, jsxImportSource }
-  let file = path
+  let [file, tsconfigRaw] = [path, '']
   try {
     // The reader takes a file that cannot be parsed for an empty one.
-    for (file of new Set(files)) {
-      const tsconfigRaw = (await readSnapshot(file))?.bytes.toString()
-      if (tsconfigRaw !== undefined) await esbuild.transform('', { tsconfigRaw })
+    for ([file, tsconfigRaw] of texts) {
+      if (!parsed.has(tsconfigRaw)) await esbuild.transform('', { tsconfigRaw })
+      parsed.add(tsconfigRaw)
     }
     file = path
     const result = await esbuild.transform(code, {

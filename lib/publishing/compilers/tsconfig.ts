@@ -1,21 +1,23 @@
 // Reads the nearest tsconfig.json or jsconfig.json, with what it extends.
 import { basename, dirname, join, sep } from 'node:path'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
+import { statOf } from '../../runtime/files/disk.ts'
 import { isInside } from '../../runtime/files/paths.ts'
-import { firstFile, foldersFrom } from './compiler.ts'
+import { foldersFrom } from './compiler.ts'
 
 interface Tsconfig {
   /** The settings that change the output. */
   readonly compilerOptions: Readonly<Record<string, unknown>>
-  /** The absolute paths of the files that were read, and of those that would have been. */
+  /** The absolute paths of the files that were read, with their texts, and of those that would have been. */
   readonly files: readonly string[]
+  readonly texts: readonly (readonly [path: string, text: string])[]
   /** Returns the absolute paths that `paths` give to a specifier, and the setting, for messages. */
   readonly pathsFor?: ((specifier: string) => { paths: readonly string[]; by: string }) | undefined
 }
 
 const OPTION =
   /^(?:experimentalDecorators|jsx\w*|target|useDefineForClassFields|verbatimModuleSyntax)$/
-export const NONE: Tsconfig = { compilerOptions: {}, files: [] }
+export const NONE: Tsconfig = { compilerOptions: {}, files: [], texts: [] }
 export const PACKAGES = `${sep}node_modules${sep}`
 
 export const loadReader = () => import('get-tsconfig')
@@ -30,7 +32,8 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
   const looked = foldersFrom(dirname(source))
     .filter(isMeant)
     .flatMap(folder => ['tsconfig.json', 'jsconfig.json'].map(name => join(folder, name)))
-  const path = await firstFile(looked)
+  const found = await Promise.all(looked.map(statOf))
+  const path = looked.find((_, at) => found[at]?.isFile())
   if (path === undefined) return { ...NONE, files: looked }
   const { createPathsMatcher, parseTsconfig } = await loadReader()
   const cache = new Map<string, string>()
@@ -42,10 +45,13 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
     const match = createPathsMatcher({ path, config })
     const by = `paths of ${basename(path)}`
     const pathsFor = match ? (specifier: string) => ({ paths: match(specifier), by }) : undefined
-    // The keys have the name of a function, and the path that was given to it.
-    const read = [...cache.keys()].flatMap(key => /^\w+:(.+?)(?::utf8)?$/.exec(key)?.[1] ?? [])
-    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...read]
-    return { compilerOptions, files, pathsFor }
+    // The keys have the name of a function, the path that was given to it, and the encoding if it has read.
+    const texts = Array.from(cache, ([key, text]) => {
+      const [, at = path, encoding] = /^\w+:(.+?)(:utf8)?$/.exec(key) ?? []
+      return [at, encoding ? text : ''] as const
+    })
+    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...texts.map(([at]) => at)]
+    return { compilerOptions, files, texts, pathsFor }
   } catch (error) {
     throw new CompileError(reasonOf(error), { file: path }, { cause: error })
   }
