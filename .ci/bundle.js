@@ -225,10 +225,11 @@ const types = await bundle(
   },
   { chunkFileNames: 'chunks/[name].d.ts', minifyInternalExports: false }
 )
-// Vite is an ES module, whose types CommonJS has to ask for.
+// Vite is an ES module, whose types CommonJS has to ask for. The package does not have the files that types come from.
 for (const { fileName, code } of types) {
   const asked = "import type { $1 } from 'vite' with { 'resolution-mode': 'import' };"
-  write({ fileName, code: code.replace(/^import { (.*) } from "vite";/m, asked) })
+  const text = code.replace(/^import { (.*) } from "vite";/m, asked)
+  write({ fileName, code: text.replace(/^\/\/ \.types\/.*\n/gm, '') })
 }
 // Scripts for browsers, which are read from beside the chunk that serves them.
 for (const input of CLIENTS.filter(file => existsSync(file))) {
