@@ -13,10 +13,6 @@ const LANES = {
       'specs that take long, and all cases of those that npm test runs with a few (SOAK=0.1: a tenth)',
     runs: [...BUILT, ava('soak/ava')]
   },
-  traffic: {
-    about: 'ten minutes of traffic while everything changes; root fills disks too (-- --minutes 3)',
-    runs: ['npm run --silent build:spec', 'node .spec/spec/soak/program/main.js']
-  },
   deploys: {
     about: 'ten deploys with kills behind Varnish and nginx, on a busy machine',
     runs: [...BUILT, ava('soak/deploys')]

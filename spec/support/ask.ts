@@ -1,7 +1,7 @@
 // A request as it is written, and the answer as it came: no client library repairs the path, follows a
 // redirect or decodes the body.
 import { request, type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
-import { connect, type ClientHttp2Session, type IncomingHttpStatusHeader } from 'node:http2'
+import type { ClientHttp2Session, IncomingHttpStatusHeader } from 'node:http2'
 
 export interface Question {
   readonly method?: string
@@ -43,14 +43,6 @@ export function ask(
 }
 
 /** The same over HTTP/2, in clear text. */
-export async function askHttp2(port: number, path: string, question?: Question): Promise<Answer> {
-  const session = connect(`http://127.0.0.1:${port}`)
-  const failed = new Promise<never>((_, reject) => session.on('error', reject))
-  const answer = await Promise.race([askSession(session, path, question), failed])
-  session.close()
-  return answer
-}
-
 export function askSession(
   session: ClientHttp2Session,
   path: string,

@@ -2,6 +2,7 @@
 import { fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { KoaAssetsOptions } from '../../lib/runtime/settings/options.ts'
 import type { ExecutionContext } from './test.ts'
 import { LOADER, moduleFile } from './typescript.ts'
 
@@ -34,4 +35,20 @@ export async function startProcess(
   t.teardown(() => end(child))
   const [first] = (await once(child, 'message')) as [unknown]
   return { child, first }
+}
+
+/** The port of a site in a process that a shell starts, and may limit: `ulimit -n 128; exec "$@"`. */
+export async function startInShell(
+  t: ExecutionContext,
+  shell: string,
+  options: KoaAssetsOptions
+): Promise<number> {
+  const child = fork(moduleFile('spec/support/site-process.ts'), [JSON.stringify(options)], {
+    execPath: '/bin/sh',
+    execArgv: ['-c', shell, 'sh', process.execPath, ...LOADER],
+    env: { ...process.env, NODE_V8_COVERAGE: undefined }
+  })
+  t.teardown(() => end(child))
+  const [port] = (await once(child, 'message')) as [number]
+  return port
 }

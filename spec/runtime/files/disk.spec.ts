@@ -8,7 +8,7 @@ import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { ask } from '../../support/raw.ts'
 import { makeFront, makeProject, test, WRITABLE_CODINGS, words } from '../../support/index.ts'
 import { writeFiles } from '../../support/index.ts'
-import { startReplica } from '../../support/replica.ts'
+import { startInShell } from '../../support/processes.ts'
 
 const MIB = 1024 * 1024
 const COMPILING = { env: 'production', compile: true, fingerprint: false }
@@ -22,8 +22,7 @@ test('a disk that accepts no more bytes (a limit on the size of files) keeps the
   const names = ['app.css', 'sheet.css', 'film.bin']
   // 64 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
   const shell = 'trap "" XFSZ; ulimit -f 128; exec "$@"'
-  const { ports } = await startReplica(t, { options: { ...COMPILING, root } }, { shell })
-  const port = ports.http1
+  const port = await startInShell(t, shell, { ...COMPILING, root })
   const good = await Promise.all(names.map(name => ask(port, 'GET', `/assets/${name}`)))
   for (const answer of good) t.is(answer.status, 200)
   writeFiles(root, {
@@ -54,8 +53,7 @@ test('without free descriptors there are errors for a while, but never wrong byt
   })
   // Enough for the loader of modules, too few for as many requests.
   const options = { ...COMPILING, root, mounts: { '/static': 'build' } }
-  const { ports } = await startReplica(t, { options }, { shell: 'ulimit -n 128; exec "$@"' })
-  const port = ports.http1
+  const port = await startInShell(t, 'ulimit -n 128; exec "$@"', options)
   t.is((await ask(port, 'GET', '/assets/known.css')).text, 'known{}')
   const names = ['known.css', 'new.css', 'film.bin'].map(name => `/assets/${name}`)
   const paths = [...names, '/big.bin', '/static/big.bin']
