@@ -1,7 +1,6 @@
 // The model "people": what people who log in and out of browsers may be shown. The rule is written from what a page is
 // about, not from the fields of its response.
 import * as fc from 'fast-check'
-import type Koa from 'koa'
 import { Application, OWN_LIFETIME, POLICIES } from './application.ts'
 import type { Kind, Page, Resource, RoutePlan, SitePlan } from './application.ts'
 import { type Fetch, fetchFrom, type Response } from './exchange.ts'
@@ -120,27 +119,14 @@ interface Seen {
   readonly user: string | null
 }
 
-/** Makes a shared cache in front of an application. */
-export type InFront = (app: Koa, clock: Clock) => Fetch
-
-const modelOfSharedCache: InFront = (app, clock) => {
-  const cache = new HttpCache('shared', clock, fetchFrom(app))
-  return request => cache.fetch(request)
-}
-
 /**
- * Runs a trace.
- * @param staleness how much longer than a default allows the shared cache may keep a page, in seconds
+ * Runs a trace; returns the number of responses.
  * @throws Error for the first response that breaks the rule
  */
-export async function run(
-  { site, steps }: Trace,
-  inFront: InFront = modelOfSharedCache,
-  staleness = 0
-): Promise<number> {
+export async function run({ site, steps }: Trace): Promise<number> {
   const clock: Clock = { now: Date.UTC(2024, 4, 1) }
   const app = new Application(site, clock)
-  const people = new People(site, app, clock, inFront(app.koa, clock), staleness)
+  const people = new People(site, app, clock)
   for (const [at, step] of steps.entries()) {
     clock.now += 1000
     try {
@@ -157,20 +143,19 @@ class People {
   readonly #site: SitePlan
   readonly #app: Application
   readonly #clock: Clock
-  readonly #staleness: number
   readonly #browsers: readonly Browser[]
   readonly #serials = new Map<string, number>()
 
-  constructor(site: SitePlan, app: Application, clock: Clock, shared: Fetch, staleness: number) {
+  constructor(site: SitePlan, app: Application, clock: Clock) {
+    const shared = new HttpCache('shared', clock, fetchFrom(app.koa))
     this.#site = site
     this.#app = app
     this.#clock = clock
-    this.#staleness = staleness
     this.#browsers = BROWSERS.map(id => {
       const cookies = new Map<string, string>()
       const network: Fetch = async request => {
         this.responses++
-        const response = await shared(request)
+        const response = await shared.fetch(request)
         keepCookies(cookies, response)
         return response
       }
@@ -255,7 +240,6 @@ class People {
   /** A revision is of a time for which the page may be kept, and not older than what was edited here. */
   #seesRevision(at: Browser, index: number, plan: RoutePlan, { times }: Resource, seen: number) {
     const limit = this.#lifetime(at, plan) * 1000
-    if (limit === Infinity) return
     const edited = at.edits.get(index) ?? 0
     expect(seen >= edited, `revision ${edited} was made here, and ${seen} is shown`)
     const until = times[seen] ?? Infinity
@@ -265,12 +249,11 @@ class People {
   /** For how long a page may be kept, in seconds: as the route says, else as the site does, but no personal page. */
   #lifetime(at: Browser, { kind, writes }: RoutePlan): number {
     if (writes === 'private, no-cache' || writes === 'group') return 0
-    if (writes !== 'nothing') return OWN_LIFETIME + this.#staleness
+    if (writes !== 'nothing') return OWN_LIFETIME
     const isPersonal = BY_HEADER.includes(kind) ? at.user !== null : !FOR_ALL.includes(kind)
     const asked = JSON.stringify(this.#site.cacheControl)
-    if (isPersonal || this.#site.isStoreAlwaysRead) return 0
-    if (asked.includes('no-cache')) return this.#staleness
-    return (asked.includes('10m') ? 660 : 60) + this.#staleness
+    if (isPersonal || this.#site.isStoreAlwaysRead || asked.includes('no-cache')) return 0
+    return asked.includes('10m') ? 660 : 60
   }
 
   async #edit(at: Browser, index: number, plan: RoutePlan, { times }: Resource): Promise<void> {
