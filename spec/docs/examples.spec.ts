@@ -409,7 +409,7 @@ soakTest(
 
 const compilers = readPage('docs/writing-a-compiler.md')
 const sprite = compilers.take('')
-// In spec/system/tutorials.spec.ts, where the packages are.
+// In spec/system/recipes.spec.ts, where the packages are.
 compilers.take('Vue')
 compilers.take('Svelte')
 

@@ -1,18 +1,22 @@
-// Components of Vue, Svelte and Lit in a browser: what an edit does to an open page.
+// Components of five libraries in a browser: precompiled, and what an edit does to an open page (refresh.spec.ts has React).
+import { precompile } from '../../lib/koa-assets.ts'
 import { makeProject, serial as test, type ExecutionContext, type Files } from '../support/index.ts'
+import type { DrivenPage } from './browser.ts'
 import { linkPackages } from './installed.ts'
-import { CONNECTED, edit, shows, styleOf, textOf as text, visit } from './page.ts'
+import { CONNECTED, edit, shows, styleOf, textOf as text, visit, type View } from './page.ts'
 import { compilersOf } from './recipes.ts'
 
 interface Recipe {
-  readonly package: string
+  readonly packages: readonly string[]
+  /** A section of docs/writing-a-compiler.md. */
   readonly compiler?: string
+  /** A heading, and a button that counts. */
   readonly files: Files
   readonly body?: string
 }
 
 const VUE: Recipe = {
-  package: 'vue',
+  packages: ['vue'],
   compiler: 'Vue',
   files: {
     'main.js': `import { createApp } from 'vue'
@@ -31,7 +35,7 @@ const step = 1
   }
 }
 const SVELTE: Recipe = {
-  package: 'svelte',
+  packages: ['svelte'],
   compiler: 'Svelte',
   files: {
     'main.js': `import { mount } from 'svelte'
@@ -47,38 +51,85 @@ mount(Counter, { target: document.querySelector('#app') })`,
   }
 }
 const LIT: Recipe = {
-  package: 'lit',
+  packages: ['lit'],
   files: {
     'main.ts': `import { LitElement, html } from 'lit'
 customElements.define('my-counter', class extends LitElement {
+  static properties = { count: {} }
+  declare count: number
+  constructor() { super(); this.count = 0 }
   createRenderRoot() { return this }
-  render() { return html\`<h1>Hello</h1><button>0</button>\` }
+  render() { return html\`<h1>Hello</h1><button @click=\${() => this.count++}>\${this.count}</button>\` }
 })`
   },
   body: '<my-counter></my-counter>'
 }
+const REACT: Recipe = {
+  packages: ['react', 'react-dom'],
+  files: {
+    'main.tsx': `import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+function Counter() {
+  const [count, setCount] = useState(0)
+  return <><h1>Hello</h1><button onClick={() => setCount(count + 1)}>{count}</button></>
+}
+createRoot(document.querySelector('#app')!).render(<Counter />)`
+  }
+}
+const PREACT: Recipe = {
+  packages: ['preact', '@preact/signals'],
+  files: {
+    'main.jsx': `import { render } from 'preact'
+import { signal } from '@preact/signals'
+const [title, count] = [signal('Hello'), signal(0)]
+const Counter = () => <><h1>{title}</h1><button onClick={() => count.value++}>{count}</button></>
+render(<Counter />, document.querySelector('#app'))`
+  }
+}
 
-async function open(t: ExecutionContext, recipe: Recipe) {
-  const dependencies = { [recipe.package]: '*' }
-  const sources = Object.entries(recipe.files).map(([name, code]) => [`assets/${name}`, code])
+async function make(t: ExecutionContext, { packages, compiler, files }: Recipe) {
+  const dependencies = Object.fromEntries(packages.map(name => [name, '*']))
+  const sources = Object.entries(files).map(([name, code]) => [`assets/${name}`, code])
   const root = makeProject(t, {
     'package.json': JSON.stringify({ dependencies }),
     ...Object.fromEntries(sources)
   })
-  linkPackages(root, [recipe.package])
-  const compilers = recipe.compiler ? await compilersOf(root, recipe.compiler) : []
+  linkPackages(root, packages)
+  return { root, compilers: compiler ? await compilersOf(root, compiler) : [] }
+}
+
+const APP = '<div id="app"></div>'
+const click = (page: DrivenPage) => page.evaluate("document.querySelector('button').click()")
+
+const ALL = { React: REACT, Preact: PREACT, Lit: LIT, Vue: VUE, Svelte: SVELTE }
+
+for (const [name, recipe] of Object.entries(ALL))
+  for (const bundle of [true, false])
+    test(`a component of ${name} works in production, with bundle: ${bundle}`, async t => {
+      const options = { ...(await make(t, recipe)), env: 'production', bundle } as const
+      const warnings: string[] = []
+      await precompile({ ...options, missing: 'error' }, { warn: text => void warnings.push(text) })
+      const view: View = ({ assets }) =>
+        `${recipe.body ?? APP}${assets.importMap({ entry: 'main' })}${assets.javascript('main', { type: 'module' })}`
+      const { site, page } = await visit(t, { ...options, view })
+      await shows(page, text('button'), '0')
+      await click(page)
+      await shows(page, text('button'), '1')
+      t.deepEqual([warnings, page.complaints, site.errors], [[], [], []])
+    })
+
+async function open(t: ExecutionContext, recipe: Recipe) {
   let pages = 0
   const { site, page } = await visit(t, {
-    root,
-    compilers,
+    ...(await make(t, recipe)),
     view: ({ assets }) => {
       pages++
-      return `${assets.live()}${recipe.body ?? '<div id="app"></div>'}${assets.javascript('main', { type: 'module' })}`
+      return `${assets.live()}${recipe.body ?? APP}${assets.javascript('main', { type: 'module' })}`
     }
   })
   await shows(page, text('h1'), 'Hello')
   await shows(page, CONNECTED, true)
-  await page.evaluate("document.querySelector('button').click()")
+  await click(page)
   const editSource = (name: string, before: string, after: string) =>
     edit(site, `/assets/${name}`, before, after)
   return { page, edit: editSource, pages: () => pages }
@@ -104,7 +155,7 @@ test('an edit of the script of Vue mounts the component anew, without a reload',
   await shows(page, text('button'), '1')
   edit('Counter.vue', 'step = 1', 'step = 2')
   await shows(page, text('button'), '0')
-  await page.evaluate("document.querySelector('button').click()")
+  await click(page)
   await shows(page, text('button'), '2')
   t.deepEqual([pages(), page.complaints], [1, []])
 })

@@ -6,7 +6,7 @@ import { readPart } from '../support/examples.ts'
 import { moduleFile, writeFiles } from '../support/index.ts'
 
 const page = readPart('docs/writing-a-compiler.md')
-export const RECIPES = new Map(['Vue', 'Svelte'].map(name => [name, page.take(name)[0]?.text]))
+const RECIPES = new Map(['Vue', 'Svelte'].map(name => [name, page.take(name)[0]?.text]))
 
 /** What the docs have for a package, as a project imports it. */
 export async function compilersOf(root: string, name: string): Promise<Compiler[]> {
