@@ -1,19 +1,14 @@
 // docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
-import { symlinkSync, utimesSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
 import Koa2 from 'koa2'
-import Koa, { type Context, type Middleware } from 'koa'
-import compose from 'koa-compose'
-import compress from 'koa-compress'
+import Koa, { type Middleware } from 'koa'
 import conditional from 'koa-conditional-get'
-import etag from 'koa-etag'
+import etag from '@koa/etag'
 import mount from 'koa-mount'
-import range from 'koa-range'
-import send from 'koa-send'
 import serve from 'koa-static'
-import staticCache from 'koa-static-cache'
 import sirv from 'sirv'
 import { MOUNT, TOP } from '../../lib/runtime/settings/table.ts'
 import {
@@ -27,7 +22,6 @@ import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
 import { ask, listen as listenTo, makeProject, test, warningsAbout } from '../support/index.ts'
 import { words, writeFiles, type ExecutionContext, type Files } from '../support/index.ts'
 import type { Question } from '../support/index.ts'
-import { differencesBetween, VERDICTS } from './moving/differences.ts'
 
 const page = readPage('docs/moving-from-koa-static.md')
 const [before, after] = page.take('In ten minutes').map(asBody)
@@ -88,7 +82,7 @@ function siteOf(t: ExecutionContext, root: string, example = '', more: object = 
     router,
     mount,
     conditional,
-    etag: quietEtag,
+    etag,
     koaHttpCache,
     serve: (dir: string, options: object) => serve(join(root, dir), options),
     koaFiles: (dir: string, options: object) => koaFiles(dir, { ...options, root }),
@@ -98,17 +92,6 @@ function siteOf(t: ExecutionContext, root: string, example = '', more: object = 
   evaluate(example, names)
   app.use(router.routes())
   return listen(t, app)
-}
-
-/** It warns that it is deprecated in favour of @koa/etag. */
-function quietEtag(options?: object): Middleware {
-  const { warn } = console
-  console.warn = () => undefined
-  try {
-    return etag(options)
-  } finally {
-    console.warn = warn
-  }
 }
 
 test('one directory of koa-static is one call', async t => {
@@ -234,6 +217,8 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
 })
 
+const SIRV = { maxAge: 31_536_000, immutable: true, etag: true, single: true }
+
 function withSirv(dir: string, options: Parameters<typeof sirv>[1]): Middleware {
   const files = sirv(dir, options)
   return ctx => {
@@ -251,7 +236,7 @@ test('the table for sirv says what sirv and koaAssets do', async t => {
     'dist/.env': 'secret',
     'dist/.well-known/security.txt': 'Contact: mailto:us@example.com'
   })
-  const theirs = await site(t, withSirv(join(root, 'dist'), { ...year, etag: true, single: true }))
+  const theirs = await site(t, withSirv(join(root, 'dist'), SIRV))
   const ours = await siteOf(t, root, sirvExample)
   const html = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
   const asset = '/app-1a2b3c4d.js'
@@ -265,110 +250,6 @@ test('the table for sirv says what sirv and koaAssets do', async t => {
   ])
   writeFiles(root, { 'dist/later.txt': 'later' })
   await compareTable(t, theirs, ours, [['/later.txt', '404  | 200 later']])
-})
-
-/** The path and a field, or no field for status and text; their options, ours, and what both respond. */
-type Row = readonly [question: string, theirs: object, ours: object, expected: string]
-
-const AGE = 'cache-control'
-const FOREVER = { immutable: true }
-const MINUTE = 'public, max-age=60'
-const noindex = { 'X-Robots-Tag': 'noindex' }
-const setHeaders = (res: Context['res']) => void res.setHeader('X-Robots-Tag', 'noindex')
-const index = { index: 'home.html' }
-const byPath = (path: string) => (path.endsWith('.css') ? MINUTE : 'no-cache')
-const SERVE: readonly Row[] = [
-  [`/a.txt ${AGE}`, { maxage: 60_000 }, { cacheControl: MINUTE }, `max-age=60 | ${MINUTE}`],
-  [`/app.css ${AGE}`, { maxage: 60_000 }, { cacheControl: byPath }, `max-age=60 | ${MINUTE}`],
-  [`/a.txt ${AGE}`, FOREVER, FOREVER, `max-age=0,immutable | ${YEAR}`],
-  ['/docs/', index, index, '200 docs | 200 docs'],
-  ['/docs location', index, index, 'undefined | /docs/'],
-  ['/docs', { ...index, format: false }, {}, '404 Not Found | 404 Not Found'],
-  ['/.env', { hidden: true }, {}, '200 secret | 404 Not Found'],
-  ['/app.css content-encoding', {}, {}, 'br | br'],
-  ['/app.css x-robots-tag', { setHeaders }, { headers: () => noindex }, 'noindex | noindex']
-]
-const SEND: readonly Row[] = [
-  ['a%20b.txt', {}, {}, '200 blank | 404 Not Found'],
-  ['/app.css content-encoding', {}, {}, 'br | br'],
-  [`app.css ${AGE}`, {}, {}, 'max-age=0 | private, no-cache'],
-  [`app.css ${AGE}`, { maxage: 60_000 }, { cacheControl: MINUTE }, `max-age=60 | ${MINUTE}`],
-  [`a.txt ${AGE}`, FOREVER, FOREVER, `max-age=0,immutable | ${YEAR.replace('public', 'private')}`],
-  ['.env', { hidden: true }, {}, '200 secret | 404 Not Found'],
-  ['docs', {}, {}, '404 Not Found | 404 Not Found'],
-  ['home', { extensions: ['html'] }, {}, '200 home | 404 Not Found']
-]
-const compressed = { gzip: true, usePrecompiledGzip: true, buffer: true }
-const unkept = { cacheControl: 'no-cache' }
-const CACHE: readonly Row[] = [
-  [`/app.css ${AGE}`, { maxAge: 60 }, { cacheControl: MINUTE }, `${MINUTE} | ${MINUTE}`],
-  [`/a.txt ${AGE}`, unkept, unkept, 'no-cache | no-cache'],
-  ['/app.css content-encoding', compressed, {}, 'gzip | br'],
-  ['/a.txt', { filter: ['app.css'] }, {}, '404 Not Found | 200 a'],
-  ['/b.txt', { alias: { '/b.txt': '/a.txt' } }, {}, '200 a | 404 Not Found'],
-  ['/a.txt content-md5', {}, {}, 'DMF1ucDxtqgxw5niaXcmYQ== | undefined']
-]
-
-test('the tables are right about each option of koa-static, koa-send and koa-static-cache, and about ours', async t => {
-  const root = makeProject(t, {
-    'public/app.css': TEXT + TEXT,
-    'public/app.css.br': brotliCompressSync(TEXT + TEXT),
-    'public/a.txt': 'a',
-    'public/a b.txt': 'blank',
-    'public/home.html': 'home',
-    'public/docs/home.html': 'docs',
-    'public/.env': 'secret'
-  })
-  const dir = join(root, 'public')
-  const serving = { root, env: 'production', serve: true, apps: false, public: false } as const
-  const mounted = (ours: object) =>
-    koaAssets({ ...serving, mounts: { '/': { dir: 'public', ...ours } } })
-  const check = async (
-    rows: readonly Row[],
-    before: (theirs: object, path: string) => Middleware,
-    after: (ours: object, path: string) => Middleware,
-    urlOf = (path: string) => path
-  ) => {
-    for (const [question, theirs, ours, expected] of rows) {
-      const [path = '', field = ''] = question.split(' ')
-      const both = [await site(t, before(theirs, path)), await site(t, after(ours, path))] as const
-      await compareTable(t, ...both, [[`${urlOf(path)} ${field}`.trim(), expected, BR]])
-    }
-  }
-  await check(SERVE, options => serve(dir, options), mounted)
-  await check(CACHE, options => staticCache(dir, { ...options }), mounted)
-  const elsewhere = koaAssets({ ...serving, mounts: { '/elsewhere': 'public' } })
-  await check(
-    SEND,
-    (options, path) => async ctx => void (await send(ctx, path, { root: dir, ...options })),
-    (options, path) =>
-      compose([elsewhere, ctx => ctx.sendFile(path, { root: 'public', ...options })]),
-    () => '/'
-  )
-})
-
-test('the table for koa-range says what koa-range does, and what the 404 of koa-send reveals', async t => {
-  const root = makeProject(t, { 'public/film.mp4': TEXT })
-  const serving = { root, env: 'production', serve: true, mounts: { '/': 'public' } }
-  const theirs = await site(t, range, serve(join(root, 'public')))
-  const ours = await site(t, koaAssets(serving))
-  for (const [value, expected, actual] of [
-    ['bytes=-500', 416, 206],
-    ['bytes=0-9999', 'ECONNRESET', 206],
-    ['bytes=9999-', 'HPE_INVALID_CONTENT_LENGTH', 416],
-    ['bytes=0-1,4-5', 206, 200],
-    ['bytes=a-b', 416, 200]
-  ] as const) {
-    const headers = { range: value }
-    const codeOf = (error: NodeJS.ErrnoException) => ({ status: error.code })
-    t.is((await theirs('/film.mp4', { headers }).catch(codeOf)).status, expected, value)
-    t.is((await ours('/film.mp4', { headers })).status, actual, value)
-  }
-  const old = { range: 'bytes=0-1', 'if-range': '"an old one"' }
-  t.is((await theirs('/film.mp4', { headers: old })).status, 206)
-  t.is((await ours('/film.mp4', { headers: old })).status, 200)
-  const alone = await site(t, async ctx => void (await send(ctx, '/none', { root })))
-  t.true((await alone('/none')).text.includes(root))
 })
 
 test('in place of koa-cache-control and koa-no-cache, a default and the lifetimes of routes are sent', async t => {
@@ -409,21 +290,6 @@ test('the example for koa-send sends a report to those who may have it', async t
   t.is((await ours('/reports/may%205', { headers: { ...headers, range: 'bytes=-2' } })).text, 'rt')
 })
 
-test('a route with a wildcard that may match nothing sends a file or a 404', async t => {
-  const root = makeProject(t, { 'data/a b.txt': 'blank' })
-  const [, options = ''] = /`(koaAssets\([^`]+\))`:/.exec(page.text) ?? []
-  const [, path = ''] = /match nothing: `([^`]+)`/.exec(page.text) ?? []
-  const ours = await siteOf(
-    t,
-    root,
-    `app.use(${options})
-    router.get('/files{/*path}', ctx => ctx.sendFile(${path}, { root: 'data' }))`
-  )
-  t.is((await ours('/files/a%20b.txt')).text, 'blank')
-  for (const missing of ['/files', '/files/', '/files/none'])
-    t.is((await ours(missing)).status, 404, missing)
-})
-
 test('the example for routes responds 304 without rendering', async t => {
   let rendered = 0
   const ours = await siteOf(t, makeProject(t), routeExample, {
@@ -441,87 +307,4 @@ test('the example for aliases sends one file under two paths', async t => {
   const ours = await siteOf(t, makeProject(t, files), aliasExample)
   for (const path of ['/favicon.png', '/favicon-32.png']) t.is((await ours(path)).text, 'icon')
   t.is((await ours('/start')).text, 'about')
-})
-
-test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', async t => {
-  const root = makeProject(t, {
-    'mounted/app.css': TEXT,
-    'mounted/copied.css': TEXT,
-    'mounted/copied.css.br': brotliCompressSync(TEXT),
-    'static/static.css': TEXT,
-    'cached/cached.css': TEXT
-  })
-  const ours = await site(
-    t,
-    compress({ threshold: 0, br: false }),
-    serve(join(root, 'static')),
-    staticCache(join(root, 'cached')),
-    koaAssets({ root, env: 'production', serve: true, mounts: { '/': 'mounted' } }),
-    koaHttpCache()
-  )
-  const headers = { 'accept-encoding': 'br, gzip' }
-  for (const path of ['/app.css', '/copied.css', '/static.css', '/cached.css']) {
-    const coding = path === '/copied.css' ? 'br' : 'gzip'
-    const answer = await ours(path, { headers })
-    t.deepEqual([answer.status, answer.headers['content-encoding']], [200, coding], path)
-  }
-  const cached = await ours('/cached.css')
-  const again = { headers: { 'if-none-match': cached.headers.etag } }
-  t.is((await ours('/cached.css', again)).status, 304)
-})
-
-test('a filter of koa-compress that lists the type of scripts of Koa 2 compresses none', async t => {
-  const root = makeProject(t, { 'public/app.js': TEXT })
-  for (const [type, coding] of [
-    ['application/javascript', undefined],
-    ['text/javascript', 'gzip']
-  ] as const) {
-    const ours = await site(
-      t,
-      compress({ br: false, threshold: 0, filter: (each: string) => each === type }),
-      koaAssets({ root, env: 'production', serve: true, apps: false })
-    )
-    const { headers } = await ours('/app.js', { headers: { 'accept-encoding': 'gzip' } })
-    t.is(headers['content-encoding'], coding, type)
-  }
-})
-
-const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
-const year = { maxAge: 31_536_000, immutable: true }
-/** By its name, an old layer over `dist`. */
-const LAYERS: Readonly<Record<string, (dir: string) => Middleware>> = {
-  'koa-static': dir => serve(dir, { maxage: 31_536_000_000, immutable: true }),
-  sirv: dir => withSirv(dir, { ...year, etag: true, single: true })
-}
-const applied = new Set<object>()
-
-for (const [name, layer] of Object.entries(LAYERS)) {
-  test(`every difference from ${name} is listed, with who is right`, async t => {
-    const root = makeProject(t, {
-      'dist/index.html': `<!doctype html><title>page</title>${'<p>words</p>'.repeat(300)}`,
-      'dist/docs/index.html': 'docs',
-      'dist/app-1a2b3c4d.js': SCRIPT,
-      'dist/app-1a2b3c4d.js.br': brotliCompressSync(SCRIPT),
-      'dist/logo.png': 'twenty bytes of image',
-      'dist/.env': 'secret',
-      'package.json': '{}'
-    })
-    // A date is no strong validator of a file that is younger than a second.
-    utimesSync(join(root, 'dist/app-1a2b3c4d.js'), 1.7e9, 1.7e9)
-    const theirs = await site(t, layer(join(root, 'dist')))
-    const ours = await siteOf(t, root, sirvExample)
-    const unjudged: string[] = []
-    for (const { difference, request } of await differencesBetween(theirs, ours)) {
-      const verdict = VERDICTS.find(
-        ([, of, , requests = /^/]) => of.test(difference) && requests.test(request)
-      )
-      if (verdict) applied.add(verdict)
-      else unjudged.push(`${difference}, for ${request}`)
-    }
-    t.deepEqual(unjudged, [])
-  })
-}
-
-test.after('every verdict that is listed applies', t => {
-  for (const verdict of VERDICTS) t.true(applied.has(verdict), verdict.join())
 })
