@@ -32,7 +32,6 @@ const sourcesOf = (release: number) =>
 interface Kind {
   readonly isShared: boolean
   readonly hasOwnNames: boolean
-  readonly host?: string | undefined
 }
 
 export class Rollout {
@@ -50,14 +49,13 @@ export class Rollout {
   /**
    * @param isShared whether all releases have one `public`, or each has a copy of the last one's
    * @param hasOwnNames whether the page of each release names an asset that the next one has dropped
-   * @param host where pages look for files
    */
   static async make(
     t: ExecutionContext,
-    { isShared, hasOwnNames = true, host }: Pick<Kind, 'isShared'> & Partial<Kind>
+    { isShared, hasOwnNames = true }: Pick<Kind, 'isShared'> & Partial<Kind>
   ): Promise<Rollout> {
     const [one, two, three] = [await freePort(), await freePort(), await freePort()]
-    const rollout = new Rollout(makeProject(t), [one, two, three], { isShared, hasOwnNames, host })
+    const rollout = new Rollout(makeProject(t), [one, two, three], { isShared, hasOwnNames })
     t.teardown(() => rollout.#kill())
     return rollout
   }
@@ -70,9 +68,8 @@ export class Rollout {
 
   options(release: number) {
     const root = join(this.home, `releases/${release}`)
-    const { isShared, host } = this.#kind
-    const place = { root, public: join(isShared ? this.home : root, 'public') }
-    return { ...place, memory: { maxFileBytes }, ...(host && { host }) }
+    const home = this.#kind.isShared ? this.home : root
+    return { root, public: join(home, 'public'), memory: { maxFileBytes } }
   }
 
   /** Writes the sources of a release and precompiles them, over `public` of the release before. */

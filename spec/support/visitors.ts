@@ -1,12 +1,11 @@
 // Visitors of a site that is being deployed: each opens a page and fetches everything that the page names, at once
 // or when another release has replaced the page's own. What they should not have seen is counted.
 import { hash } from 'node:crypto'
-import { Agent, type OutgoingHttpHeaders } from 'node:http'
+import { Agent } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ExecutionContext } from './test.ts'
 import { splitFingerprint } from '../../lib/runtime/urls/spelling.ts'
-import { contentType } from '../../lib/runtime/http/fields.ts'
 import { ask, type Answer } from './ask.ts'
 import { attribute } from './bundler-project.ts'
 import { available, decode } from './deltas.ts'
@@ -48,7 +47,6 @@ export class Visitors {
   /** The oldest release whose pages are still open. */
   oldest = 1
   readonly #port: number
-  readonly #hasPlainNames: boolean
   /** One page for each release of assets. */
   readonly #kept = new Map<number, Page>()
   /** The last version of each name that may be a dictionary (RFC 9842). */
@@ -56,14 +54,8 @@ export class Visitors {
   readonly #visiting = new Set<Promise<void>>()
   readonly #agent = new Agent({ keepAlive: true })
 
-  /** @param hasPlainNames whether some ask for names without a fingerprint */
-  constructor(port: number, hasPlainNames = true) {
+  constructor(port: number) {
     this.#port = port
-    this.#hasPlainNames = hasPlainNames
-  }
-
-  get #origin(): string {
-    return `http://127.0.0.1:${this.#port}`
   }
 
   /** Several at a time, until the work is done. */
@@ -122,8 +114,7 @@ export class Visitors {
   }
 
   #visit(visit: number): Promise<void> {
-    if (visit % 4 === 3 && this.#hasPlainNames)
-      return this.#plain(visit % 8 === 3 ? 'app.js' : 'hero.png')
+    if (visit % 4 === 3) return this.#plain(visit % 8 === 3 ? 'app.js' : 'hero.png')
     const open = [...this.#kept].filter(([assets]) => assets >= this.oldest)
     const [, page] = (visit % 2 === 1 && open[(visit >> 2) % open.length]) || []
     // A cache in front has what was asked for before, but not with this query.
@@ -160,9 +151,7 @@ export class Visitors {
       }
       if (!link.url.includes('.css')) continue
       const named = Array.from(text.matchAll(/\/assets\/[^"')\s]+/g), ([path]) => path)
-      const base = new URL(link.url, this.#origin)
-      const urls = named.map(path => new URL(path, base).href.replace(this.#origin, ''))
-      queue.push(...urls.map(url => ({ url, integrity: undefined })))
+      queue.push(...named.map(url => ({ url, integrity: undefined })))
     }
     const [assets = 0] = releases
     this.#see(`pages of release ${page.code} with assets of release ${assets}`)
@@ -179,8 +168,7 @@ export class Visitors {
     const { bytes } = answer
     const isRight =
       digestOf(bytes) === digestIn(url) &&
-      [undefined, `sha384-${hash('sha384', bytes, 'base64')}`].includes(integrity) &&
-      (url.startsWith('/') || isUsable(url, answer))
+      [undefined, `sha384-${hash('sha384', bytes, 'base64')}`].includes(integrity)
     if (!isRight) this.#note('wrong', `${url} has other bytes`)
     return isRight ? answer : undefined
   }
@@ -189,9 +177,7 @@ export class Visitors {
   async #plain(name: string): Promise<void> {
     const answer = await this.#get(`/assets/${name}`)
     if (answer?.status !== 200) return
-    const [piece = '', release = ''] = /^release[ (](\d+)(?:\);| )/.exec(answer.text) ?? []
-    const replica = String(answer.headers['x-release'] ?? 'none')
-    this.#see(`plain names of release ${release} from a replica of release ${replica}`)
+    const [piece = ''] = /^release[ (]\d+(?:\);| )/.exec(answer.text) ?? []
     const isWhole = answer.text.replaceAll(piece, '') === ''
     if (!isWhole || answer.text.length < 1000) this.#note('wrong', `${name}: ${piece}`)
   }
@@ -205,7 +191,7 @@ export class Visitors {
       ? { 'accept-encoding': 'gzip, br, dcz', 'available-dictionary': available(old) }
       : { 'accept-encoding': coding }
     try {
-      const answer = decoded(await this.#ask(url, headers), old)
+      const answer = decoded(await ask(this.#port, url, { headers, agent: this.#agent }), old)
       if (answer.status !== 200) this.#note('failed', `${url}: ${answer.status}`)
       else if (answer.headers['use-as-dictionary']) this.#dictionaries.set(name, answer.text)
       if (answer.headers['content-encoding'] === 'dcz') this.#see('deltas')
@@ -221,14 +207,6 @@ export class Visitors {
     }
   }
 
-  /** As browsers fetch fonts, modules and what has `integrity`: with the origin of the page. */
-  #ask(url: string, headers: OutgoingHttpHeaders): Promise<Answer> {
-    if (url.startsWith('/')) return ask(this.#port, url, { headers, agent: this.#agent })
-    const { port, host, pathname, search } = new URL(url)
-    const fields = { ...headers, host, origin: this.#origin }
-    return ask(Number(port), pathname + search, { headers: fields, agent: this.#agent })
-  }
-
   #see(what: string): void {
     this.seen.set(what, (this.seen.get(what) ?? 0) + 1)
   }
@@ -237,12 +215,6 @@ export class Visitors {
     this[kind]++
     if (this.faults.length < MAX_FAULTS) this.faults.push(what)
   }
-}
-
-/** Whether a page of another origin may use it. */
-function isUsable(url: string, { headers }: Answer): boolean {
-  const type = contentType(url.replace(/\?.*/, ''))
-  return headers['access-control-allow-origin'] === '*' && headers['content-type'] === type
 }
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, old?: string) => Buffer>> = {

@@ -3,52 +3,78 @@ import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clean } from '../../lib/koa-assets.ts'
 import { runBuilt } from '../publishing/cli/run.ts'
-import { Rollout } from '../support/rollout.ts'
-import { isPublic, makeProject, placed } from '../support/index.ts'
-import { serial as test, targetOf, type ExecutionContext } from '../support/index.ts'
+import { command } from '../support/command.ts'
 import { isAble } from '../support/deltas.ts'
+import { readPart } from '../support/examples.ts'
+import { Rollout } from '../support/rollout.ts'
+import { ask, isPublic, makeProject, placed, readManifest } from '../support/index.ts'
+import { serial as test, targetOf, writeFiles } from '../support/index.ts'
 import { Visitors } from '../support/visitors.ts'
-import { nginxInFront, proxyInFront, varnishInFront } from './in-front.ts'
+import { proxyInFront, varnishInFront } from './in-front.ts'
 
-type Front = (t: ExecutionContext, rollout: Rollout) => Promise<number>
-
-const nginx: Front = (t, { ports }) => proxyInFront(t, ...ports)
-const files: Front = (t, { home, ports }) => nginxInFront(t, home, ...ports)
-const varnish: Front = (t, { ports }) => varnishInFront(t, ...ports)
-
-const KINDS = [
-  { which: 'that share public', where: 'behind nginx', isShared: true, front: nginx },
-  { which: 'that share public', where: 'behind nginx with it', isShared: true, front: files },
-  { which: 'that share nothing', where: 'behind Varnish', isShared: false, front: varnish }
-] as const
+const [script] = readPart('docs/deploy.md').take('Rolling back', 'bash')
 
 const RELEASES = 3
 const VISITS = 20
 
-for (const { which, where, isShared, front } of KINDS) {
-  test(`every page finds its assets while replicas ${which} are replaced, ${where}`, async t => {
+/** How replicas are deployed, and what is done before those of an older release start again. */
+const KINDS = {
+  'that share public behind nginx': {
+    isShared: true,
+    front: proxyInFront,
+    goBack: async (rollout: Rollout, release: number) => void (await rollout.build(release))
+  },
+  'that share nothing behind Varnish': {
+    isShared: false,
+    front: varnishInFront,
+    goBack: async (rollout: Rollout, release: number) => {
+      const { root } = rollout.options(release)
+      writeFiles(root, { 'rollback.sh': script?.text ?? '' })
+      await command('sh', ['rollback.sh', rollout.options(release + 1).public], { cwd: root })
+    }
+  }
+} as const
+
+for (const [which, { isShared, front, goBack }] of Object.entries(KINDS)) {
+  test(`every page finds its assets while replicas ${which} are replaced, and rolled back`, async t => {
     const rollout = await Rollout.make(t, { isShared })
-    await rollout.build(1)
+    const targets = new Set<string>()
+    const build = async (release: number, before?: number) => {
+      const report = await rollout.build(release, before)
+      const { assets } = readManifest(isShared ? rollout.home : rollout.options(release).root)
+      if (release >= RELEASES - 1)
+        for (const { target } of Object.values(assets)) targets.add(target)
+      return report
+    }
+    await build(1)
     await rollout.replaceAll(1)
-    const visitors = new Visitors(await front(t, rollout))
+    const visitors = new Visitors(await front(t, ...rollout.ports))
     await visitors.during(async () => {
       await visitors.more(VISITS)
       for (let release = 2; release <= RELEASES; release++) {
-        const { kept } = await deploy(rollout, visitors, release)
+        const { kept } = await build(release, release - 1)
         // All but base.css have changed.
         t.is(kept, 6)
+        await visitors.more(VISITS)
+        await visitors.deploy(rollout, release, VISITS)
+        // Only pages of this release and the last are open when the files of others are removed.
+        await visitors.close(release - 1)
         const { removed } = await clean(rollout.options(release), { keep: 2, age: 0 })
         t.is(removed.length > 0, release > 2)
         await visitors.more(VISITS)
       }
+      await goBack(rollout, RELEASES - 1)
+      await visitors.deploy(rollout, RELEASES - 1, VISITS)
     })
+    // After that each replica has the files of both releases.
+    for (const port of rollout.ports)
+      for (const target of targets) t.is((await ask(port, target)).status, 200, target)
     await rollout.stopAll()
     t.is(visitors.cut, 0)
     visitors.arePleased(t)
-    t.is(visitors.seen.has('deltas'), isAble && front !== files)
+    t.is(visitors.seen.has('deltas'), isAble)
     for (let release = 2; release <= RELEASES; release++) {
-      for (const what of mustBeSeen(release, { isShared, front }))
-        t.true(visitors.seen.has(what), what)
+      for (const what of mustBeSeen(release, isShared)) t.true(visitors.seen.has(what), what)
       const { missing = 0, errors } = rollout.reports.get(release - 1) ?? {}
       t.is(missing > 0, !isShared, 'old replicas were asked for files that they do not have')
       t.deepEqual(errors, [])
@@ -56,31 +82,19 @@ for (const { which, where, isShared, front } of KINDS) {
   })
 }
 
-async function deploy(rollout: Rollout, visitors: Visitors, release: number) {
-  const report = await rollout.build(release, release - 1)
-  await visitors.more(VISITS)
-  await visitors.deploy(rollout, release, VISITS)
-  // Only pages of this release and the last are open when the files of others are removed.
-  await visitors.close(release - 1)
-  return report
-}
-
-function mustBeSeen(
-  release: number,
-  { isShared, front }: Pick<(typeof KINDS)[number], 'isShared' | 'front'>
-) {
+function mustBeSeen(release: number, isShared: boolean): readonly string[] {
   const before = release - 1
-  const pages = [
+  return [
     `pages of release ${before} with assets of release ${before}`,
     `pages of release ${release} with assets of release ${release}`,
-    // A replica takes over the manifest of the next release.
-    ...(isShared ? [`pages of release ${before} with assets of release ${release}`] : [])
-  ]
-  if (front === files) return pages
-  return [
-    ...pages,
     `assets of release ${before} from a replica of release ${release}`,
-    ...(isShared ? [`assets of release ${release} from a replica of release ${before}`] : [])
+    // A replica takes over the manifest of the next release.
+    ...(isShared
+      ? [
+          `pages of release ${before} with assets of release ${release}`,
+          `assets of release ${release} from a replica of release ${before}`
+        ]
+      : [])
   ]
 }
 
