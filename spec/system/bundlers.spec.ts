@@ -10,26 +10,15 @@ import { end, startProgram } from '../support/processes.ts'
 import { makeProject, open, serial as test, until } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
 import { launch, type Page } from './chromium.ts'
-import {
-  ESBUILD,
-  FRONT_ENDS,
-  PAGES,
-  STATE,
-  type FrontEnd,
-  type Render,
-  type Setup
-} from './front-ends.ts'
+import { FRONT_ENDS, PAGES, STATE, type FrontEnd, type Render } from './front-ends.ts'
 import { buildWithVite, linkPackages, runInProject, VITE } from './installed.ts'
-import { shows as showsValue, styleOf } from './page.ts'
-
-const MANIFEST = 'dist/.vite/manifest.json'
 
 class Project {
   readonly root: string
-  readonly given: Setup
+  readonly given: FrontEnd
   readonly #t: ExecutionContext
 
-  constructor(t: ExecutionContext, given: Setup) {
+  constructor(t: ExecutionContext, given: FrontEnd) {
     this.#t = t
     this.given = given
     this.root = makeProject(t, { 'package.json': '{ "type": "module" }', ...given.files })
@@ -38,14 +27,12 @@ class Project {
 
   /** The command that a developer runs beside the application; resolves to what ends it. */
   async watch(): Promise<() => Promise<void>> {
-    const isVite = this.given.development === 'vite'
-    const words = isVite ? [VITE, '--logLevel', 'error'] : ['build.js']
     const env = { ...process.env, NODE_ENV: 'development' }
+    const words = [VITE, '--logLevel', 'error']
     const child = startProgram(this.#t, words, { cwd: this.root, env, stdio: 'inherit' })
-    const sign = isVite ? 'dist/.vite/dev-server.json' : (this.given.manifest ?? '')
-    const file = join(this.root, sign)
+    const file = join(this.root, 'dist/.vite/dev-server.json')
     const isWhole = () => existsSync(file) && /\}\s*$/.test(readFileSync(file, 'utf8'))
-    await until(isWhole, `there is ${sign}`)
+    await until(isWhole, 'Vite has announced itself')
     return () => end(child, 'SIGTERM')
   }
 
@@ -76,23 +63,21 @@ class Project {
     more: KoaAssetsOptions = {},
     prepare?: (ctx: Context) => void
   ) {
-    const { development, page, mount, manifest = MANIFEST } = this.given
+    const { isRendered, page } = this.given
     const { root } = this
     const server = createHttpServer()
-    const isInside = env === 'development' && development === 'vite in process'
-    const dev = isInside ? await this.vite(server) : undefined
+    const dev = isRendered && env === 'development' ? await this.vite(server) : undefined
     const app = new Koa()
     const paths: string[] = []
     app.use((ctx, next) => {
       paths.push(ctx.path)
       return next()
     })
-    const mounts = { '/admin': { dir: 'dist', manifest, dev, ...mount } }
+    const mounts = { '/admin': { dir: 'dist', manifest: 'dist/.vite/manifest.json', dev } }
     app.use(koaAssets({ root, env, serve: true, apps: false, ...more, mounts }))
     app.use(async ctx => {
-      if (ctx.path === '/admin/api/order') ctx.body = '7'
-      if (ctx.path !== '/' || !page) return
-      const render = this.given.isRendered ? await this.#render(dev) : undefined
+      if (ctx.path !== '/') return
+      const render = isRendered ? await this.#render(dev) : undefined
       ctx.type = 'html'
       prepare?.(ctx)
       ctx.body = await page(ctx, render)
@@ -134,73 +119,37 @@ for (const [name, given] of Object.entries(FRONT_ENDS)) {
 }
 
 async function edit(t: ExecutionContext, project: Project, given: FrontEnd): Promise<void> {
-  const { development, edited, edits, paths = ['/'] } = given
+  const { isRendered, edited, edits } = given
   const [before, after] = given.shows
-  const end = development === 'vite in process' ? undefined : await project.watch()
+  const end = isRendered ? undefined : await project.watch()
   const { origin } = await project.serve('development')
-  const page = await launch(t).open(origin + paths[0])
-  for (const path of paths) {
-    await page.follow(`${origin}${path}?again`)
-    await shows(page, before)
-  }
+  const page = await launch(t).open(origin)
+  await shows(page, before)
   await page.evaluate('globalThis.isSamePage = true')
   project.edit(edits)
   await shows(page, after)
   t.is(await page.evaluate('globalThis.isSamePage === true'), edited === 'in place')
-  await page.follow(`${origin}${paths[0]}?reloaded`)
+  await page.follow(`${origin}/?reloaded`)
   await shows(page, after)
   t.deepEqual(page.complaints, [])
   await end?.()
 }
 
 async function visit(t: ExecutionContext, project: Project, given: FrontEnd): Promise<void> {
-  const { isRendered, paths = ['/'] } = given
+  const { isRendered } = given
   const cdn = createHttpServer()
   const host = await listen(t, cdn)
   await project.build(host)
   const built = await project.serve('production', isRendered ? { host } : {})
   cdn.on('request', built.listener)
-  const page = await launch(t).open(built.origin + paths[0])
-  for (const path of paths) {
-    await page.follow(built.origin + path)
-    await shows(page, given.shows[1])
-  }
+  const page = await launch(t).open(built.origin)
+  await shows(page, given.shows[1])
   const files = [...page.answers].filter(([url]) => /\.(?:js|css)$/.test(url))
   t.true(files.length > 1)
   for (const [url, status] of files)
     t.true(status === 200 && (!isRendered || url.startsWith(host)), `${url} ${status}`)
   t.deepEqual(page.complaints, [])
 }
-
-test('each build of a bundler in watch mode reloads the page once', async t => {
-  const style = (tone: number) => `p { color: rgb(${tone}, 1, 1) }`
-  const project = new Project(t, {
-    ...ESBUILD,
-    files: { ...ESBUILD.files, 'assets/own.css': style(0) },
-    page: ctx => `${ESBUILD.page(ctx)}<p></p>${ctx.assets.stylesheet('own')}${ctx.assets.live()}`
-  })
-  await project.watch()
-  const { origin, paths } = await project.serve('development', { apps: undefined })
-  const page = await launch(t).open(origin)
-  await shows(page, 'before lazy rgb(1, 2, 3)')
-  const pages = () => paths.filter(path => path === '/').length
-  for (const [edit, text] of [
-    [['src/word.js', 'before', 'after'], 'after lazy'],
-    [['src/lazy.js', "'lazy'", "'later'"], 'after later']
-  ] as const) {
-    const count = pages()
-    project.edit([edit])
-    await shows(page, `${text} rgb(1, 2, 3)`)
-    // Once it is connected again, it follows an edit of an asset without another reload.
-    const isConnected = () => paths.lastIndexOf('/assets/-/live') > paths.lastIndexOf('/')
-    await until(isConnected, 'it is connected again')
-    await page.evaluate('globalThis.isSamePage = true')
-    writeFileSync(join(project.root, 'assets/own.css'), style(count))
-    await showsValue(page, styleOf('p'), `rgb(${count}, 1, 1)`)
-    t.true(await page.evaluate('globalThis.isSamePage === true'))
-    t.is(pages(), count + 1)
-  }
-})
 
 test('what ctx.preload fetches ahead, of the same origin or on a CDN, is used, and fetched once', async t => {
   const project = new Project(t, PAGES)

@@ -2,7 +2,6 @@
 import { PassThrough } from 'node:stream'
 import ejs from 'ejs'
 import type { Context } from 'koa'
-import type { MountOptions } from '../../lib/runtime/settings/options.ts'
 import type { EntryFiles } from '../../lib/extras/vite/entry.ts'
 import type { Files } from '../support/site.ts'
 import { ICON } from './page.ts'
@@ -12,21 +11,11 @@ export type Render = (
   nonce?: string
 ) => { pipe(to: PassThrough): PassThrough }
 
-export interface Setup {
+export interface FrontEnd {
   readonly files: Files
-  /** In development: Vite beside Koa, Vite in its process, or a build that is watched. */
-  readonly development: 'vite' | 'vite in process' | 'watch'
-  readonly manifest?: string
-  readonly mount?: Partial<MountOptions>
-  /** Of what no file and no route of the API responds to. */
-  readonly page?: (ctx: Context, render: Render | undefined) => unknown
-  /** Where pages are opened. */
-  readonly paths?: readonly string[]
-  /** `src/server.jsx` renders its page, whose files come from the option `host`. */
-  readonly isRendered?: boolean
-}
-
-export interface FrontEnd extends Setup {
+  /** Vite runs in Koa's process, where `src/server.jsx` renders the page, whose files come from the option `host`. */
+  readonly isRendered: boolean
+  readonly page: (ctx: Context, render: Render | undefined) => unknown
   /** What `STATE` becomes, before and after the edits. */
   readonly shows: readonly [before: string, after: string]
   /** By HMR, or by a reload that Vite asks for. */
@@ -76,32 +65,6 @@ const LAZY: Files = {
 const CART = `<!doctype html><title>Cart</title>${ICON}
   <%- assets.entry('src/home.js') %><%- assets.entry('src/cart.jsx') %><div id="app"></div>`
 
-export const ESBUILD = {
-  files: {
-    'src/main.js': `import './main.css'
-      import { word } from './word.js'
-      const app = document.querySelector('#app')
-      import('./lazy.js').then(({ lazy }) => (app.textContent = word + ' ' + lazy))`,
-    'src/word.js': "export const word = 'before'",
-    'src/lazy.js': "export const lazy = 'lazy'",
-    'src/main.css': CSS,
-    'build.js': `import { writeFileSync } from 'node:fs'
-      import { context } from 'esbuild'
-      const manifest = { name: 'manifest', setup: build => build.onEnd(({ metafile }) =>
-        writeFileSync('dist/metafile.json', JSON.stringify(metafile))) }
-      const build = await context({
-        entryPoints: ['src/main.js'], outdir: 'dist', entryNames: '[name]-[hash]',
-        chunkNames: '[name]-[hash]', bundle: true, splitting: true, format: 'esm', metafile: true,
-        plugins: [manifest]
-      })
-      await build.watch()`
-  },
-  manifest: 'dist/metafile.json',
-  development: 'watch',
-  page: ({ assets }: Context) =>
-    `<!doctype html><title>page</title>${ICON}${assets.entry('src/main.js')}<div id="app"></div>`
-} as const satisfies Setup
-
 export const PAGES = {
   files: {
     'views/page.ejs': CART,
@@ -114,7 +77,7 @@ export const PAGES = {
     'src/main.css': CSS,
     ...viteConfig({ ...REACT, input: ['src/home.js', 'src/cart.jsx', 'src/main.css'] })
   },
-  development: 'vite',
+  isRendered: false,
   page: ({ assets }) => ejs.render(CART, { assets }),
   edited: 'by Vite',
   shows: ['before cart rgb(1, 2, 3)', 'after cart rgb(3, 2, 1)'],
@@ -138,7 +101,6 @@ const STREAMED: FrontEnd = {
       more: "base: command === 'build' ? process.env.CDN + '/admin/' : undefined, build: { assetsInlineLimit: 0 }"
     })
   },
-  development: 'vite in process',
   isRendered: true,
   page(ctx, render) {
     const nonce = 'bm9uY2U'
@@ -157,35 +119,7 @@ const STREAMED: FrontEnd = {
   edits: [CSS_EDIT, ['src/app.jsx', 'before', 'after']]
 }
 
-const SINGLE_PAGE: FrontEnd = {
-  files: {
-    ...LAZY,
-    'src/main.jsx': `import { createRoot } from 'react-dom/client'
-      import { App } from './app.jsx'
-      import './main.css'
-      createRoot(document.querySelector('#root')).render(<App />)`,
-    'src/app.jsx': `import { lazy, useEffect, useState } from 'react'
-      import leaf from './leaf.svg'
-      const Lazy = lazy(() => import('./lazy.jsx'))
-      export function App() {
-        const [order, setOrder] = useState('')
-        useEffect(() => void fetch('/admin/api/order').then(r => r.text()).then(setOrder), [])
-        return <div id="app">before {order} <Lazy /><img src={leaf} /></div>
-      }`,
-    'index.html': `<!doctype html><title>Vite's</title>${ICON}<div id="root"></div>
-      <script type="module" src="/src/main.jsx"></script>`,
-    ...viteConfig({ ...REACT, input: 'index.html' })
-  },
-  development: 'vite in process',
-  mount: { fallback: 'index.html' },
-  paths: ['/admin/', '/admin/orders/7'],
-  edited: 'in place',
-  shows: ['before 7 lazy rgb(1, 2, 3)', 'after 7 lazy rgb(3, 2, 1)'],
-  edits: [CSS_EDIT, ['src/app.jsx', 'before', 'after']]
-}
-
 export const FRONT_ENDS: Readonly<Record<string, FrontEnd>> = {
-  'a single-page application with Vite in the process': SINGLE_PAGE,
   'pages of EJS with several entries, and Vite beside': PAGES,
   'React that streams from a CDN under a policy with a nonce': STREAMED
 }
