@@ -1,8 +1,8 @@
-// The inspector in a browser: narrow and wide, and with the keyboard; what is readable is in accessibility.spec.ts.
+// The inspector in a browser: narrow and wide, light and dark, and with the keyboard; and the page about an error.
 import { listOf } from '../extras/inspector/inspected.ts'
 import { makeSite, test, type ExecutionContext, type Files } from '../support/index.ts'
 import { launch } from './chromium.ts'
-import { pixelOf, resize, shows, textOf } from './page.ts'
+import { findingsIn, pixelOf, preferScheme, resize, SCREENS, shows, textOf } from './page.ts'
 
 const FILES: Files = {
   'css/app.css.scss': "@use 'colors';\n.a { background: url('logo.svg') }",
@@ -43,35 +43,35 @@ test('an SVG is shown with its own styles', async t => {
   t.is(color, '255,0,0')
 })
 
-/** The words of a table's head that are written on more than one line. */
-const BROKEN = `Array.from(document.querySelectorAll('th'), ({ firstChild }) =>
-  Array.from(firstChild.data.matchAll(/\\S+/g), ({ 0: word, index }) => {
-    const range = new Range()
-    range.setStart(firstChild, index)
-    range.setEnd(firstChild, index + word.length)
-    return range.getClientRects().length > 1 ? word : []
-  })).flat(2)`
-const SEEN = `Array.from(document.querySelectorAll('thead'), head => head.getBoundingClientRect().right > 0)`
+const LONG = 'long '.repeat(200)
+const MORE: Files = {
+  ...FILES,
+  'css/broken.css.scss': `a {\n  color: ;;{ /* ${LONG} */\n}`,
+  [`css/a-name-${'that-is-long-'.repeat(9)}.css`]: `a { content: '${LONG}' }`,
+  "css/<script>document.title='attacked'<!--.css": 'a {}',
+  'js/app.js': "import './none.js'"
+}
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
-test('the head of a table breaks no word, and on a narrow page nothing of it is seen', async t => {
-  const long = `css/a-${'long-'.repeat(30)}name.css`
-  const site = await makeSurveyed(t, { ...FILES, 'js/app.js': '', [long]: 'a {}' })
-  // From the first question on requests are recorded.
-  for (const name of ['-/', 'app.css', 'app.js', long.slice(4)]) await site.ask(`/assets/${name}`)
-  const browser = launch(t)
-  for (const path of ['', 'requests', 'asset?path=app.css']) {
-    const page = await browser.open(`http://127.0.0.1:${site.port}/assets/-/${path}`)
-    for (const [width, isSeen] of [
-      [1280, true],
-      [720, true],
-      [390, false]
-    ] as const) {
+for (const path of [
+  '-/',
+  '-/requests',
+  '-/asset?path=app.css',
+  '-/asset?path=broken.css',
+  'broken.css'
+])
+  test(`axe finds nothing on /assets/${path}, in light or dark`, async t => {
+    const site = await makeSurveyed(t, MORE)
+    for (const name of ['app.css', 'none.css', 'broken.css']) await site.ask(`/assets/${name}`)
+    const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/${path}`)
+    for (const [width, scheme] of SCREENS) {
       await resize(page, width)
-      t.deepEqual(await page.evaluate(BROKEN), [], `${path} at ${width} px`)
-      t.deepEqual(new Set(await page.evaluate<boolean[]>(SEEN)), new Set([isSeen]), path)
+      await preferScheme(page, scheme)
+      t.deepEqual(await findingsIn(page), [], `at ${width} px`)
+      if (path.startsWith('-/')) t.is(await page.evaluate(OVERFLOW), 0, `at ${width} px`)
     }
-  }
-})
+    t.not(await page.evaluate('document.title'), 'attacked')
+  })
 
 test('the keyboard leads to the content, through a filter, to an asset', async t => {
   const site = await makeSurveyed(t)

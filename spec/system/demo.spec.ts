@@ -1,9 +1,11 @@
-// npm run demo scaled: what it starts, it stops.
+// npm run demo, and npm run demo scaled: what that starts, it stops.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
+import { freePort } from '../../demo/deploy/stack.ts'
 import { command } from '../support/command.ts'
-import { ask, serial as test, type ExecutionContext } from '../support/index.ts'
+import { ask, serial as test, until, type ExecutionContext } from '../support/index.ts'
+import { startProgram } from '../support/processes.ts'
+import { launch } from './chromium.ts'
 import { isHit } from './in-front.ts'
 
 const NODE = process.execPath
@@ -20,7 +22,6 @@ async function startScaled(t: ExecutionContext) {
     child.kill()
     await ended
   })
-  const errors = text(child.stderr)
   let said = ''
   for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
     said += String(piece)
@@ -30,11 +31,7 @@ async function startScaled(t: ExecutionContext) {
     /:(\d+), Varnish at port (\d+), .* ports ([\d, ]+)/.exec(said) ?? []
   const ports = [nginx, varnish, ...replicas.split(', ')].map(Number)
   t.is(ports.length, 5, said)
-  return { child, ended, errors, ports, port: Number(nginx) }
-}
-
-async function nothingListens(t: ExecutionContext, ports: readonly number[]): Promise<void> {
-  for (const port of ports) await t.throwsAsync(ask(port, '/'), { code: 'ECONNREFUSED' })
+  return { child, ended, ports, port: Number(nginx) }
 }
 
 test('an edit of a note removes its pages from Varnish, and Ctrl-C stops everything', async t => {
@@ -48,14 +45,24 @@ test('an edit of a note removes its pages from Varnish, and Ctrl-C stops everyth
   t.regex((await ask(port, '/caching/notes/1')).text, /revision 2/)
   child.kill('SIGINT')
   t.deepEqual(await ended, [0, null])
-  await nothingListens(t, ports)
+  for (const port of ports) await t.throwsAsync(ask(port, '/'), { code: 'ECONNREFUSED' })
 })
 
-test('when a process ends by itself, the others are stopped and it is named', async t => {
-  const { ended, errors, ports, port } = await startScaled(t)
-  const [, pid] = /process <b>(\d+)</.exec((await ask(port, '/caching/notes')).text) ?? []
-  process.kill(Number(pid), 'SIGKILL')
-  t.deepEqual(await ended, [1, null])
-  t.regex(await errors, /^replica [123] was ended by SIGKILL; stopping the others$/m)
-  await nothingListens(t, ports)
+test('in development each page of the demo finds all that it loads', async t => {
+  const port = await freePort()
+  const demo = { SERVE_STATIC_ASSETS: 'true', DEMO_VITE: 'true', PORT: String(port) }
+  const env = { ...process.env, NODE_ENV: 'development', ...demo }
+  startProgram(t, ['--import', 'tsx', 'demo/server.ts'], { env })
+  const listens = () =>
+    ask(port, '/health').then(
+      () => true,
+      () => false
+    )
+  await until(listens, 'the demo listens')
+  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
+  for (const path of ['/caching', '/caching/notes', '/packages', '/admin', '/vite']) {
+    await page.follow(`http://127.0.0.1:${port}${path}`)
+    t.truthy(await page.evaluate("document.querySelector('h1')?.textContent"), path)
+  }
+  t.deepEqual(page.complaints, [])
 })
