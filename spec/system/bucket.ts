@@ -16,12 +16,8 @@ import { folderOf } from './installed.ts'
 const [script] = readPart('docs/deploy.md').take('A bucket behind a CDN', 'js')
 
 const NAME = 'files'
-const CORS =
-  '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>'
 
 export interface Bucket {
-  /** What the option `host` is. */
-  readonly host: string
   /** The keys that were stored, in this order. */
   readonly received: string[]
   /** Called with the key when an upload begins. */
@@ -51,8 +47,7 @@ interface Stored {
 
 export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
   const directory = makeProject(t)
-  const configureBuckets = [{ name: NAME, configs: [CORS] }]
-  const options = { directory, silent: true, serviceEndpoint: 'localhost', configureBuckets }
+  const options = { directory, silent: true, configureBuckets: [{ name: NAME }] }
   // It leaves out the slash behind the name of a bucket where it compares signatures.
   const store = new S3rver({ ...options, allowMismatchedSignatures: true })
   await store.configureBuckets()
@@ -75,7 +70,6 @@ export async function makeBucket(t: ExecutionContext): Promise<Bucket> {
     ...{ AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' }
   }
   const bucket: Bucket = {
-    host: `http://${NAME}.s3.localhost:${port}`,
     received: [],
     onUpload: () => undefined,
     ask: (key, question) => ask(port, `/${NAME}/${encodeURI(key)}`, question),
