@@ -56,7 +56,6 @@ async function makeDeployed(t: ExecutionContext) {
 
 const FRONTS = {
   directly: (_, port) => Promise.resolve(port),
-  'behind nginx': proxyInFront,
   'behind nginx and Varnish': async (t, port) => proxyInFront(t, await varnishInFront(t, port))
 } satisfies Record<string, (t: ExecutionContext, port: number) => Promise<number>>
 

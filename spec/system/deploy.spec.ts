@@ -1,4 +1,4 @@
-// A shop as docs/getting-started.md builds it, behind Varnish as docs/deploy.md says.
+// The server of docs/deploy.md, behind nginx and Varnish as that page says.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
@@ -10,13 +10,13 @@ import { makeExample, readPart } from '../support/examples.ts'
 import { ask, test, until, type ExecutionContext } from '../support/index.ts'
 import { proxyInFront, runVarnish } from './in-front.ts'
 
-/** The application of a page, precompiled; `start` starts its server. */
-async function makeShop(t: ExecutionContext, path: string, section: string) {
+/** Its application, precompiled; `start` starts its server. */
+async function makeShop(t: ExecutionContext) {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
   await site.follow(
-    readPart(path)
-      .take(section)
+    readPart('docs/deploy.md')
+      .take('What these files expect')
       .filter(({ file }) => file !== undefined)
   )
   await site.run('npx koa-fresh-assets precompile --env production')
@@ -31,7 +31,7 @@ async function makeShop(t: ExecutionContext, path: string, section: string) {
 }
 
 test('the server of deploy.md ends at once behind nginx, however many requests arrive', async t => {
-  const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
+  const shop = await makeShop(t)
   // Some responses are on their way whenever the process is told to stop.
   shop.write({ 'public/large.bin': Buffer.alloc(5_000_000) })
   const [one, two] = [await freePort(), await freePort()]
@@ -52,7 +52,7 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
 })
 
 test('the server of deploy.md ends at once in development, and in production after its idle connections', async t => {
-  const shop = await makeShop(t, 'docs/deploy.md', 'What these files expect')
+  const shop = await makeShop(t)
   for (const env of ['development', 'production']) {
     const { port, child } = await shop.start(await freePort(), env)
     // A server that waits for its connections waits for ever for the rest of this request.
@@ -75,24 +75,19 @@ test('the server of deploy.md ends at once in development, and in production aft
   }
 })
 
-for (const [name, section] of [
-  ['getting-started.md', 'One app'],
-  ['deploy.md', 'What these files expect']
-] as const) {
-  test(`the server of ${name} stays healthy behind Varnish`, async t => {
-    const { start } = await makeShop(t, `docs/${name}`, section)
-    const ports = [await freePort(), await freePort(), await freePort()] as const
-    for (const port of ports) await start(port)
-    const varnish = await runVarnish(t, ports)
-    const admin = ['-n', varnish.name, 'backend.list']
-    const probes = async () => {
-      const { stdout } = await command(program('varnishadm', 'varnish'), admin)
-      const found = stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g)
-      return Array.from(found, ([, good = '', state]) => `${good} ${state}`)
-    }
-    // At first every process is believed to have answered twice. On a busy machine it may be late for a probe.
-    const isHealthy = async () => (await probes()).join() === '3/3 healthy,3/3 healthy,3/3 healthy'
-    await until(isHealthy, 'each has answered three probes')
-    t.is((await ask(varnish.port, '/')).status, 200)
-  })
-}
+test('the server of deploy.md stays healthy behind Varnish', async t => {
+  const { start } = await makeShop(t)
+  const ports = [await freePort(), await freePort(), await freePort()] as const
+  for (const port of ports) await start(port)
+  const varnish = await runVarnish(t, ports)
+  const admin = ['-n', varnish.name, 'backend.list']
+  const probes = async () => {
+    const { stdout } = await command(program('varnishadm', 'varnish'), admin)
+    const found = stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g)
+    return Array.from(found, ([, good = '', state]) => `${good} ${state}`)
+  }
+  // At first every process is believed to have answered twice. On a busy machine it may be late for a probe.
+  const isHealthy = async () => (await probes()).join() === '3/3 healthy,3/3 healthy,3/3 healthy'
+  await until(isHealthy, 'each has answered three probes')
+  t.is((await ask(varnish.port, '/')).status, 200)
+})

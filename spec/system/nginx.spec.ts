@@ -4,7 +4,6 @@ import { createServer, request, type IncomingHttpHeaders } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import Koa, { type Middleware } from 'koa'
-import { freePort } from '../../demo/deploy/stack.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { ask, makeProject, makeSite, open, placed, readManifest, run } from '../support/index.ts'
 import { targetOf, test, type ExecutionContext } from '../support/index.ts'
@@ -127,38 +126,6 @@ test('nginx sends every type of file that it knows, and the demo has, as the pro
   }
 })
 
-/** Replicas in turn, asked for slices of what nobody stores. */
-const SLICES = `upstream app { server 127.0.0.1:3001; server 127.0.0.1:3002; server 127.0.0.1:3003; }
-server {
-  listen 127.0.0.1:8080;
-  location / {
-    slice 1m;
-    proxy_http_version 1.1;
-    proxy_set_header Connection "";
-    proxy_set_header Range $slice_range;
-    proxy_pass http://app;
-  }
-}`
-
-test('nginx joins the slices that replicas send of one file', async t => {
-  const files = { 'film.mp4': Buffer.alloc(3_000_000, 'film'), 'empty.txt': '' }
-  const folder = Object.entries(files).map(([name, bytes]) => [`public/${name}`, bytes] as const)
-  const ports = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const site = await makeSite(t, {}, { env: 'production', fingerprint: false })
-      for (const [path, bytes] of folder) site.write(`/${path}`, bytes, 1_700_000_000)
-      return site.port
-    })
-  )
-  const from = makeProject(t, { 'nginx/proxy.conf': SLICES, 'nginx/brotli.conf': '' })
-  const [one = 0, two = 0, three = 0] = ports
-  const port = await runNginx(t, { name: 'proxy', app: [one, two, three] }, from)
-  for (const [name, bytes] of Object.entries(files)) {
-    const { status, bytes: sent } = await ask(port, `/${name}`)
-    t.deepEqual([status, sent.length], [200, bytes.length], name)
-  }
-})
-
 test('nginx with proxy_cache stores what has no Cache-Control, and of a default nothing of a visitor', async t => {
   const conf = readFileSync('demo/deploy/nginx/proxy.conf', 'utf8')
   const proxied = 'location / { proxy_pass http://app;'
@@ -273,31 +240,6 @@ for (const [kind, inFront] of Object.entries(FRONTS)) {
     const missing = await ask(port, `/assets/app-${'0'.repeat(32)}.css`)
     t.is(missing.status, 404)
     t.is(missing.headers['cache-control'], 'no-store')
-  })
-
-  test(`nginx uses a replica again as soon as it is back (${kind})`, async t => {
-    const ports = [await freePort(), await freePort(), await freePort()] as const
-    const servers = ports.map(port => {
-      const server = createServer((_, res) => res.end(String(port)))
-      t.teardown(() => server.close())
-      return { start: () => once(server.listen(port, '127.0.0.1'), 'listening'), server }
-    })
-    for (const { start } of servers) await start()
-    const port = await inFront(t, ...ports)
-    const replicas = async () => {
-      const answers = await Promise.all(Array.from({ length: 9 }, () => ask(port, '/')))
-      t.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-      return new Set(answers.map(({ text }) => Number(text))).size
-    }
-    for (const { server, start } of servers) {
-      t.is(await replicas(), 3)
-      const closed = once(server, 'close')
-      server.close()
-      await closed
-      t.is(await replicas(), 2)
-      await start()
-    }
-    t.is(await replicas(), 3)
   })
 
   // base.spec.ts has an edit that Vite in the process sends through a WebSocket.
