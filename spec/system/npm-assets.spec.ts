@@ -83,33 +83,30 @@ test('modules and files of packages are published without a bundler, in every en
   for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
 })
 
-for (const env of ['development', 'production']) {
-  test(`the map of docs/modules.md has its marker with icon and shadow, in ${env}`, async t => {
-    const root = makeProject(t, placed({ 'javascripts/map.js': map?.text ?? '' }))
-    const imports = { leaflet: 'leaflet-src.esm.js' }
-    const options = { root, env, imports, sources: [folderOf('leaflet/dist')] }
-    if (env === 'production') await run(options)
-    const view: View = ({ assets }) =>
-      `${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
-        ${assets.importMap()}${assets.javascript('map', { type: 'module' })}`
-    const front: Middleware = (ctx, next) =>
-      ctx.path.startsWith('/tiles/') ? void (ctx.status = 204) : next()
-    const { page } = await visit(t, { view, ...options, front })
-    const images = await page.evaluate<Record<string, [url: string, width: number]>>(`
-      new Promise(resolve => {
-        const look = () => {
-          const found = [...document.querySelectorAll('.leaflet-marker-icon, .leaflet-marker-shadow')]
-          if (found.length < 2 || !found.every(({ complete }) => complete)) return setTimeout(look, 20)
-          resolve(Object.fromEntries(found.map(each => [
-            each.className.includes('shadow') ? 'shadow' : 'icon', [each.src, each.naturalWidth]
-          ])))
-        }
-        look()
-      })`)
-    t.deepEqual([images['icon']?.[1], images['shadow']?.[1]], [25, 41])
-    const { pathname } = new URL(images['icon']?.[0] ?? '')
-    const isHashed = withDigest(/^\/assets\/marker-icon-DIGEST\.png$/).test(pathname)
-    t.is(isHashed, env === 'production', pathname)
-    t.deepEqual(page.complaints, [])
-  })
-}
+test('the map of docs/modules.md has its marker with icon and shadow', async t => {
+  const root = makeProject(t, placed({ 'javascripts/map.js': map?.text ?? '' }))
+  const imports = { leaflet: 'leaflet-src.esm.js' }
+  const options = { root, env: 'production', imports, sources: [folderOf('leaflet/dist')] }
+  await run(options)
+  const view: View = ({ assets }) =>
+    `${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
+      ${assets.importMap()}${assets.javascript('map', { type: 'module' })}`
+  const front: Middleware = (ctx, next) =>
+    ctx.path.startsWith('/tiles/') ? void (ctx.status = 204) : next()
+  const { page } = await visit(t, { view, ...options, front })
+  const images = await page.evaluate<Record<string, [url: string, width: number]>>(`
+    new Promise(resolve => {
+      const look = () => {
+        const found = [...document.querySelectorAll('.leaflet-marker-icon, .leaflet-marker-shadow')]
+        if (found.length < 2 || !found.every(({ complete }) => complete)) return setTimeout(look, 20)
+        resolve(Object.fromEntries(found.map(each => [
+          each.className.includes('shadow') ? 'shadow' : 'icon', [each.src, each.naturalWidth]
+        ])))
+      }
+      look()
+    })`)
+  t.deepEqual([images['icon']?.[1], images['shadow']?.[1]], [25, 41])
+  const { pathname } = new URL(images['icon']?.[0] ?? '')
+  t.regex(pathname, withDigest(/^\/assets\/marker-icon-DIGEST\.png$/))
+  t.deepEqual(page.complaints, [])
+})

@@ -14,7 +14,6 @@ const COMMENT = '<p id="comment">I sit on it every day.</p>'
 
 const MODES: Readonly<Record<string, KoaAssetsOptions>> = {
   'in development': { env: 'development' },
-  "bundle: 'packages'": { env: 'production', bundle: 'packages' },
   'bundle: true, also from a CDN': { env: 'production', bundle: true }
 }
 
