@@ -49,6 +49,7 @@ for (const env of ['production', 'development']) {
     const browser = launch(t)
     const page = await browser.open(`http://127.0.0.1:${site.port}/`)
     t.deepEqual(blocksLeft(), [])
+    await until(() => page.evaluate('globalThis.later === true'), 'what is imported later runs')
     const seen = await page.evaluate(`[
       globalThis.turned, document.documentElement.className,
       getComputedStyle(document.querySelector('p')).color
