@@ -8,7 +8,7 @@ import { cases, makeProject, makeSite, test, words, writeFiles } from '../suppor
 import type { ExecutionContext } from '../support/index.ts'
 import { startVite } from '../support/vite-server.ts'
 
-const [BATCHES, TREES] = [cases(4, 50), 40]
+const [BATCHES, TREES] = [cases(1, 50), 40]
 const FOLDER = 'apps/web/assets/javascripts'
 const ENDINGS = ['.ts', '.tsx', '.js', '.jsx', '.mjs']
 const PLACES = ['a', 'lib', 'a/index', 'lib/index', 'x/a', 'x/a/index', 'y/a', 'y/lib/index']
