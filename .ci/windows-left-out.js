@@ -38,7 +38,6 @@ export const LEFT_OUT = [
 
       'an open page finds the files of its build after two deploys*',
       'no file of the new build is overwritten*',
-      'packages are found behind links*',
       'a mistyped name*',
       'entries and sources of a build*',
       'in production explain reports a missing manifest*',
@@ -88,7 +87,7 @@ export const LEFT_OUT = [
       'names that contain markup*',
       'names that are not valid in a request are never served, whatever is on disk',
       'a folder of 20,000 names is listed at most once a second*',
-      'modules that import each other become one file*',
+      'the names of joined modules may have spaces*',
       'names that differ only in case are two names, each with its own bytes'
     ]
   },

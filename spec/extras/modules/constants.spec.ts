@@ -9,36 +9,22 @@ const same = (code: string, value: unknown): Both => [code, value, value]
 
 const TEXT = 'process.env.NODE_ENV import.meta.env.DEV __VERSION__'
 
+/** Whatever their syntax is: the model of references/constants.spec.ts has that. */
 const EXPRESSIONS: readonly Both[] = [
   ['process.env.NODE_ENV', 'development', 'production'],
-  ["process.env['NODE_ENV']", 'development', 'production'],
-  ['process?.env?.NODE_ENV', 'development', 'production'],
-  ['process\n  .env\n  .NODE_ENV', 'development', 'production'],
   ["process.env.NODE_ENV !== 'production' && [1]", [1], false],
   ['import.meta.env.MODE', 'development', 'production'],
   ['import.meta.env.DEV', true, false],
   ['import.meta.env.PROD', false, true],
-  ["import.meta.env['DEV'] ? 1 : 2", 1, 2],
-  ['import.meta.env?.MODE', 'development', 'production'],
   ['(({ MODE }) => MODE)(import.meta.env)', 'development', 'production'],
   ['`${import.meta.env.MODE}, ${__VERSION__}`', 'development, 1.0', 'production, 1.0'],
   same('import.meta.env.BASE_URL', '/'),
   same('import.meta.env.SSR', false),
   same('import.meta.env.VITE_API', 'https://api.example'),
   same('Object.keys(import.meta.env).includes("VITE_API")', true),
-  same('import.meta.env?.NONE === undefined', true),
-  same('__VERSION__', '1.0'),
   same('__LIMITS__.most - __NONE__', 6),
-  same('[{ __VERSION__ }, { a: 1, __VERSION__, b: 2 }, { __VERSION__: 3 }]', [
-    { __VERSION__: '1.0' },
-    { a: 1, __VERSION__: '1.0', b: 2 },
-    { __VERSION__: 3 }
-  ]),
   same(`"${TEXT}"`, TEXT),
-  same('`__VERSION__ process.env.NODE_ENV`', '__VERSION__ process.env.NODE_ENV'),
-  same('/process.env.NODE_ENV/.source', 'process.env.NODE_ENV'),
-  same('1 /* process.env.NODE_ENV */', 1),
-  same('({ process: { env: { NODE_ENV: 2 } } }).process.env.NODE_ENV', 2)
+  same('/process.env.NODE_ENV/.source', 'process.env.NODE_ENV')
 ]
 
 const DEFINE = {

@@ -1,16 +1,14 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import fs, { readdirSync, rmSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { APP, dependencies, makePage, mapIn, modulePkg, pkg, TIP } from './package-files.ts'
-import { makeFingerprinted, makeProject, makeSite } from '../../support/index.ts'
-import { ONE_BY_ONE, placed, readManifest, replaceCalls, run, test } from '../../support/index.ts'
-import { until, untilSettled, warningsAbout, withDigest, writeFiles } from '../../support/index.ts'
-import type { ExecutionContext } from '../../support/index.ts'
+import { makeFingerprinted, makeProject, makeSite, ONE_BY_ONE } from '../../support/index.ts'
+import { placed, readManifest, run, test, warningsAbout, withDigest } from '../../support/index.ts'
+import { writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 /** Rolldown has a chunk of helpers of its own. */
 const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime')
@@ -173,49 +171,18 @@ const BROKEN = {
   ...pkg('types-only', { exports: { '.': { types: './a.d.ts' } } })
 }
 
-const { resolve } = createRequire(import.meta.url)
-const proxyOf = (name: string) => `module.exports = require(${JSON.stringify(resolve(name))})`
-
-/** A project's own Rolldown: each process that loads it writes a letter into a file, and each build is a process. */
-const COUNTING = pkg(
-  'rolldown',
-  { version: '99.0.0' },
-  {
-    'index.js': `require('node:fs').appendFileSync(__dirname + '/loaded', '1'); ${proxyOf('rolldown')}`,
-    'parseAst.js': proxyOf('rolldown/parseAst'),
-    'utils.js': proxyOf('rolldown/utils')
-  }
-)
-
-test('a failure of a package that is named is looked for again only after a change', async t => {
-  const files = { ...BROKEN, ...COUNTING, 'javascripts/app.js': "import 'tip/more'" }
-  const packages = ['lacks', 'tip', { tip: 'dist/x.js' }]
-  const page = await makePage(t, files, { packages })
-  const built = async () => {
+test('a failure of a package that is named is looked for again after a change', async t => {
+  const files = { ...BROKEN, 'javascripts/app.js': "import 'tip/more'" }
+  const page = await makePage(t, files, { packages: ['lacks', 'tip', { tip: 'dist/x.js' }] })
+  const failure = async () => {
     t.is((await page.ask('/')).status, 500)
-    return page.read('/node_modules/rolldown/loaded')
+    return page.errors.at(-1)?.message ?? ''
   }
-  const first = await built()
-  t.truthy(first)
-  t.is(await built(), first, 'nothing is built')
-  const last = () => page.errors.at(-1)?.message ?? ''
-  t.regex(last(), /lacks\/index\.js imports 'gone', which is not installed/)
+  t.regex(await failure(), /lacks\/index\.js imports 'gone', which is not installed/)
   writeFiles(page.root, modulePkg('gone', 'export {}'))
-  t.not(await built(), first)
-  t.regex(last(), /^tip has no file dist\/x\.js, which the option/)
+  t.regex(await failure(), /^tip has no file dist\/x\.js, which the option/)
   page.write('/node_modules/tip/dist/x.js', 'export {}')
   t.is((await page.ask('/')).status, 200)
-})
-
-test('one of two apps may have packages, and a mistyped entry of its import map is logged', async t => {
-  const apps = { web: { packages: [{ tip: 'more.js' }] }, admin: {} }
-  const view = (assets: ViewHelpers) => assets.importMap({ entry: 'shpo' })
-  const files = { ...TIP, ...modulePkg('tip', ''), 'shop.js': '', '/apps/admin/x': '' }
-  const page = await makePage(t, { ...files, '/node_modules/tip/more.js': '' }, { apps }, view)
-  t.is((await page.ask('/assets/npm/tip/more.js')).status, 200)
-  t.is((await page.ask('/')).status, 200)
-  await until(() => warningsAbout('/shpo.js').length > 0, 'the entry is logged')
-  t.regex(warningsAbout('/shpo.js')[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
 })
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -271,8 +238,6 @@ const AUTOMATIC = {
   'javascripts/part.js': "import { more } from 'tip/more'; console.log(more)"
 }
 
-const EMPTY = { 'javascripts/app.ts': '', 'javascripts/part.js': '' }
-
 test('a dependency that a module imports is published without a name, in each mode, and nothing else', async t => {
   const page = await makePage(t, AUTOMATIC, {})
   t.deepEqual(await page.imports(), {
@@ -292,22 +257,6 @@ test('a dependency that a module imports is published without a name, in each mo
       .filter(isNoRuntime)
     t.true(names.length > 0 && names.every(path => /tip|\/-\/esm-/.test(path)), names.join())
   }
-})
-
-test('a dependency is in the next page once it is imported, and one that is not installed says so', async t => {
-  const page = await makePage(t, { ...AUTOMATIC, ...EMPTY }, {})
-  t.is((await page.ask('/')).text, '')
-  page.write('javascripts/part.js', "import { later } from 'later'; console.log(later)")
-  t.regex((await page.ask('/assets/part.js')).text, /from "\/assets\/npm\/later\.js"/)
-  t.deepEqual(await page.imports(), { later: '/assets/npm/later.js' })
-  page.write('/package.json', dependencies('later', 'gone'))
-  page.write('javascripts/part.js', "import 'gone'")
-  t.is((await page.ask('/')).status, 200)
-  t.is((await page.ask('/assets/part.js')).status, 500)
-  const told = 'names the package gone, which is not installed: run npm install gone'
-  t.is(page.errors.at(-1)?.message, `apps/web/assets/javascripts/part.js:1:8 ${told}`)
-  writeFiles(page.root, modulePkg('gone', 'export {}'))
-  t.deepEqual(await page.imports(), { gone: '/assets/npm/gone.js' })
 })
 
 test('what is built for a page is not newer than the page, which would reload for it', async t => {
@@ -371,18 +320,6 @@ function countCompiled(t: ExecutionContext) {
   return (root: string) => seen.filter(each => each.startsWith(join(root, 'apps'))).length
 }
 
-test('no page compiles a script for its imports where no text names a package', async t => {
-  const own = { 'javascripts/app.ts': "import './part.js'", 'javascripts/part.js': '' }
-  const page = await makePage(t, { ...AUTOMATIC, ...own }, { imports: { own: 'part.js' } })
-  const count = countCompiled(t)
-  await page.ask('/')
-  page.write('javascripts/app.ts', "import './part.js'; import 'own'")
-  await page.ask('/')
-  t.is(count(page.root), 0)
-  await page.ask('/assets/app.js')
-  t.is(count(page.root), 1)
-})
-
 test('a script is compiled once, for its imports and for what is published, and once for each edit', async t => {
   const asked = ['app', 'part', 'later']
   const files = { ...AUTOMATIC, 'javascripts/later.ts': 'export const a: number = 1' }
@@ -426,42 +363,6 @@ test('a dependency is published that package.json or a compiler names, or an imp
     await run({ root, compilers, bundle: false })
     t.truthy(readManifest(root).assets['/assets/npm/tip.js'])
   }
-})
-
-/** Counts the looks at some paths, until the function is called that it returns. */
-function countStats(t: ExecutionContext, isCounted: (path: string) => boolean) {
-  const { stat } = fs
-  let count = 0
-  const counted = (...args: Parameters<typeof stat>) => {
-    if (isCounted(String(args[0]))) count++
-    stat(...args)
-  }
-  const restore = replaceCalls(t, { stat: counted })
-  return () => {
-    restore()
-    return count
-  }
-}
-
-test('a page looks once at what modules share, a package or tsconfig.json, however many they are', async t => {
-  const counts = new Array<number>()
-  for (const length of [1, 20]) {
-    const own = Array.from({ length }, (_, at) => [`javascripts/m${at}.ts`, "import 'tip'"])
-    const files = { ...AUTOMATIC, '/tsconfig.json': '{}', ...Object.fromEntries(own) }
-    const page = await makePage(t, files, {})
-    // In a folder that has just changed every name is looked up again.
-    await untilSettled()
-    await page.ask('/')
-    await untilSettled()
-    const isShared = (path: string) => path.startsWith(page.root) && path.endsWith('.json')
-    const stopped = countStats(t, isShared)
-    await page.ask('/')
-    page.write('javascripts/m0.ts', "import 'tip/more'")
-    await page.ask('/')
-    counts.push(stopped())
-  }
-  const [one = 0, twenty = 0] = counts
-  t.true(one > 0 && twenty < 2 * one, counts.join(' and '))
 })
 
 test('a value that names no packages is an error at start, with what the option must be', t => {

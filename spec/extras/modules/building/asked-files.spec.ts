@@ -1,6 +1,6 @@
 // Stylesheets that import packages: in CSS, Sass and Less, from wherever these are installed, without any option.
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { rmSync, symlinkSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { compileStringAsync } from 'sass'
 import type { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { makeCounter, makeFingerprinted, makeProject, makeSite } from '../../../support/index.ts'
@@ -31,26 +31,9 @@ const WRITTEN: readonly (readonly [json: object, path: string])[] = [
   [{ exports: { '.': './x.mjs' } }, '/dist/a.css']
 ]
 
-/** Where a package is installed: the folder that has it, and a link to that. */
-const LAYOUTS = {
-  hoisted: ['node_modules/NAME'],
-  member: ['apps/web/node_modules/NAME'],
-  store: ['node_modules/.pnpm/NAME@1/node_modules/NAME', 'node_modules/NAME'],
-  linked: ['packages/NAME', 'node_modules/NAME']
-} as const
-
-function install(
-  root: string,
-  name: string,
-  layout: keyof typeof LAYOUTS,
-  json: object,
-  files = KIT
-) {
-  const [folder = '', link] = LAYOUTS[layout].map(path => join(root, path.replaceAll('NAME', name)))
-  writeFiles(folder, { 'package.json': JSON.stringify({ name, ...json }), ...files })
-  if (link === undefined) return
-  mkdirSync(dirname(link), { recursive: true })
-  symlinkSync(folder, link, 'dir')
+function install(root: string, name: string, json: object, files = KIT) {
+  const all = { 'package.json': JSON.stringify({ name, ...json }), ...files }
+  writeFiles(join(root, 'node_modules', name), all)
 }
 
 const LANGUAGES = {
@@ -72,15 +55,13 @@ async function urlsFrom(site: Pick<Site, 'ask'>, sheet: string): Promise<string[
   return [...urls]
 }
 
-for (const [shift, [language, write]] of Object.entries(LANGUAGES).entries()) {
-  test(`${language} finds dependencies as package.json says, wherever they are, with their fonts`, async t => {
+for (const [language, write] of Object.entries(LANGUAGES)) {
+  test(`${language} finds dependencies as package.json says, with their fonts`, async t => {
     const root = makeProject(t)
-    const layouts = Object.keys(LAYOUTS) as (keyof typeof LAYOUTS)[]
-    const rows = WRITTEN.map((row, at) => [layouts[(at + shift) % 4] ?? 'store', ...row] as const)
-    const names = rows.map(([layout], at) => `@${layout}/kit-${at}.css`)
-    const expected = rows.map(([layout, json, path], at) => {
+    const names = WRITTEN.map((_, at) => `@fonts/kit-${at}.css`)
+    const expected = WRITTEN.map(([json, path], at) => {
       const name = names[at] ?? ''
-      install(root, name, layout, json)
+      install(root, name, json)
       writeFiles(root, { [`apps/web/assets/css/${at}/${language}`]: write(name + path) })
       const sheet = `/assets/${at}/${language.replace(/\.(?:scss|less)$/, '')}`
       const font = `/assets/npm/${name}/fonts/kit.woff2`
@@ -88,10 +69,10 @@ for (const [shift, [language, write]] of Object.entries(LANGUAGES).entries()) {
         ? [sheet, font]
         : [sheet, `/assets/npm/${name}/dist/a.css`, font]
     })
-    writeFiles(root, { 'package.json': '{}', 'apps/web/package.json': dependencies(...names) })
+    writeFiles(root, { 'package.json': dependencies(...names) })
     const site = await makeSite(t, {}, { root })
     for (const [at, urls] of expected.entries()) {
-      t.deepEqual(await urlsFrom(site, urls[0] ?? ''), urls, JSON.stringify(rows[at]))
+      t.deepEqual(await urlsFrom(site, urls[0] ?? ''), urls, JSON.stringify(WRITTEN[at]))
       const [font = ''] = urls.slice(-1)
       t.is((await site.ask(font.replace('kit.w', 'other.w'))).status, 404)
     }
@@ -125,12 +106,12 @@ test('of the files of a package that Sass may mean by a path it takes the one th
   for (const json of [{}, { exports: { './*': './*' } }]) {
     const root = makeProject(t, { 'package.json': dependencies('kit') })
     for (const [at, pair] of pairs.entries()) {
-      install(root, `kit/${at}`, 'hoisted', {}, {})
+      install(root, `kit/${at}`, {}, {})
       for (const name of pair)
         writeFiles(root, { [`node_modules/kit/${at}/${name}`]: `a{b:'${name}'}` })
       writeFiles(root, { [`apps/web/assets/css/${at}/app.css.scss`]: `@use 'kit/${at}/theme'` })
     }
-    install(root, 'kit', 'hoisted', json, {})
+    install(root, 'kit', json, {})
     const site = await makeSite(t, {}, { root, sourceMaps: false })
     for (const [at, pair] of pairs.entries()) {
       const options = { loadPaths: [join(root, 'node_modules')] }
@@ -166,7 +147,7 @@ test('of a package a language takes what is for it, Sass then its own index, the
     const paths = [FIELDS, CONDITIONS].flatMap(each => Object.values(each))
     const all = [...paths.map(path => posix.normalize(path)), ...(hasIndex ? ['_index.scss'] : [])]
     const files = all.map(path => [path, `.x { --of: "${path.replace(/\..*/, '')}" }`])
-    install(root, `kit-${at}`, 'hoisted', json, Object.fromEntries(files))
+    install(root, `kit-${at}`, json, Object.fromEntries(files))
     writeFiles(root, {
       [`apps/web/assets/css/${at}/app.css`]: `@import 'kit-${at}';`,
       [`apps/web/assets/css/${at}/sass.css.scss`]: `@use 'kit-${at}';`,

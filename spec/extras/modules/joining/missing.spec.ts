@@ -1,8 +1,5 @@
 // A machine without Rolldown, or with packages in archives.
 
-import { packagesOf } from '../../../../lib/extras/modules/building/app-packages.ts'
-import { adviceOn } from '../../../../lib/extras/modules/packages.ts'
-import { settleProject } from '../../../../lib/runtime/app/extras.ts'
 import { installWithout, startNode } from '../../../publishing/cli/run.ts'
 import { makeProject, placed, readManifest, run, test, writeFiles } from '../../../support/index.ts'
 import { ALL, SHOP } from './shop.ts'
@@ -51,22 +48,3 @@ test.serial("with Yarn's Plug'n'Play it is an error that says what to write", as
       message: /Plug'n'Play .*: write nodeLinker: node-modules into \.yarnrc\.yml/
     })
 })
-
-test.serial(
-  'a server that found no Rolldown when it started is to be restarted once it is there',
-  async t => {
-    const project = settleProject({ root: makeProject(t, placed(SHOP)), env: 'development' }, {})
-    const [app] = project.apps
-    if (!app) throw new Error('no app')
-    const advice = () => adviceOn(app, 'tiny', project.root)
-    t.is(await advice(), 'run npm install tiny')
-    // Packages in archives count as none.
-    Object.assign(process.versions, { pnp: '3' })
-    t.teardown(() => Reflect.deleteProperty(process.versions, 'pnp'))
-    const lists = await packagesOf(project)
-    lists(app, { listOwn: () => Promise.resolve([]) } as never)
-    t.is(await advice(), 'run npm install --save-dev rolldown, and restart the server if it runs')
-    Reflect.deleteProperty(process.versions, 'pnp')
-    t.is(await advice(), 'restart the server: rolldown was not there when it started')
-  }
-)

@@ -23,15 +23,6 @@ test('what a view loads is a file of its own, with all exports', async t => {
   }
 })
 
-test('a view may name a module in a folder that is called as the prefix is', async t => {
-  const { scripts } = await makeShop(t, ALL, {
-    'javascripts/app.js': "import './kit/assets/button.js'",
-    'javascripts/kit/assets/button.js': 'globalThis.button = true',
-    '/views/page.ejs': "<%- assets.javascript('kit/assets/button', { type: 'module' }) %>"
-  })
-  t.true(scripts().includes('kit/assets/button.js'), scripts().join(' '))
-})
-
 const ADVICE = `it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile`
 
 // Serial: the commands have the directory of the process.
