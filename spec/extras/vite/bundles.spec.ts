@@ -10,10 +10,9 @@ import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { helpersOf } from '../../../lib/extras/vite/entry.ts'
 import { hashedAmong, HASHES } from '../../../lib/extras/vite/manifests/bundle.ts'
-import { costsAtMost, growsInProportion, isWindows, makeProject } from '../../support/index.ts'
-import { makeSite, pagesOf, summary, test, viteBuild, viteMount } from '../../support/index.ts'
-import { warningsAbout, writeFiles, type ExecutionContext } from '../../support/index.ts'
-import type { Files } from '../../support/index.ts'
+import { isWindows, makeProject, makeSite, pagesOf, summary, test } from '../../support/index.ts'
+import { viteBuild, viteMount, warningsAbout, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext, Files } from '../../support/index.ts'
 
 /** A project whose mount `/static` has a manifest, and what it names. */
 function given(t: ExecutionContext, manifest?: unknown, files: readonly string[] = ['a.js']) {
@@ -188,21 +187,6 @@ test('entries named like object properties are ordinary entries', async t => {
   t.deepEqual(summary(entry('__proto__')), ['text/javascript defer /static/a.js'])
 })
 
-test('a chain of imports costs in proportion to its length, and may be longer than the stack', t => {
-  const chunkAt = (at: number, length: number) => {
-    return { file: 'a.js', isEntry: at % 2 === 0, imports: at + 1 < length ? [`c${at + 1}`] : [] }
-  }
-  const manifests = new Map(
-    [1000, 4000, 20_000].map(length => {
-      const chunks = Array.from({ length }, (_, at) => [`c${at}`, chunkAt(at, length)] as const)
-      return [length, given(t, Object.fromEntries(chunks))]
-    })
-  )
-  const start = (length: number) => pagesOf(manifests.get(length) ?? {})
-  t.notThrows(() => start(20_000))
-  t.true(growsInProportion(1000, start))
-})
-
 const isHashed = (file: string, stem: string | undefined, hash: RegExp) =>
   hashedAmong([[file, stem]], hash).has(file)
 
@@ -262,17 +246,6 @@ test('a file whose name is the one in its manifest is never taken as hashed', t 
     t.false(isHashed(`assets/${stem}.js`, stem, HASHES[tool]))
   })
   fc.assert(property)
-})
-
-test('no name takes long to look up', t => {
-  for (const suffix of ['a'.repeat(64), 'aA'.repeat(32), `${'aa'.repeat(31)}1a`, '-'.repeat(64)]) {
-    const lookUp = (name: string) => {
-      for (let round = 0; round < 100; round++)
-        for (const hash of Object.values(HASHES)) isHashed(`main-${name}.js`, 'main', hash)
-    }
-    const [whole, part] = [() => lookUp(suffix), () => lookUp(suffix.slice(0, 16))]
-    t.true(costsAtMost(20, whole, part), suffix)
-  }
 })
 
 const script = (as: LoadedUrl['as']): LoadedUrl => ({ url: '/a.js', integrity: ['sha384-a'], as })

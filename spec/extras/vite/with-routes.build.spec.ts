@@ -1,12 +1,14 @@
-// What Vite built: the tags, links and URLs of its entries and files, React and plain TypeScript.
+// What Vite built: the tags, links and URLs of its entries, files and lazy modules; the last of its dev server as well.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import type { Middleware } from 'koa'
 import { build } from 'vite'
+import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { attribute, makeBundlerProject, makeSite, PAGES, pagesOf } from '../../support/index.ts'
-import { sha384, summary, test, unhashed, urlIn, viteMount } from '../../support/index.ts'
+import { areOf, attribute, makeBundlerProject, makeProject, makeSite } from '../../support/index.ts'
+import { PAGES, pagesOf, sha384, summary, test, unhashed, until } from '../../support/index.ts'
+import { urlIn, viteMount, warningsAbout, writeFiles } from '../../support/index.ts'
 import { startVite } from '../../support/vite-server.ts'
 
 const { root, remove } = makeBundlerProject({
@@ -43,6 +45,13 @@ test.before(async () => {
   const given = { root, base: '/static/', configFile: false, logLevel: 'error' } as const
   await build({ ...given, plugins: [react()], build: how })
 })
+
+const preloading =
+  (name: string): Middleware =>
+  ctx => {
+    ctx.preload(name)
+    ctx.body = 'page'
+  }
 
 test('stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
   const html = readFileSync(join(root, 'dist/index.html'), 'utf8')
@@ -115,15 +124,14 @@ test('what the manifest names is immutable, lazy chunks and images too; nothing 
 
 test('entryFiles lists what the tags load, with their attributes', async t => {
   const { entry, entryFiles } = await pagesOf(optionsOf())()
-  const tags = entry('src/main.ts').split('\n')
   const { scripts, stylesheets, preloads } = entryFiles('src/main.ts')
   const listed = [...stylesheets, ...scripts, ...preloads].map(each => {
     return `${each.href} ${each.integrity} ${each.crossorigin}`
   })
+  const tags = entry('src/main.ts').split('\n')
   const expected = tags.map(tag => `${urlIn(tag)} ${attribute('integrity', tag)} anonymous`)
   t.deepEqual(listed, expected)
   const [script] = scripts
-  t.is(stylesheets.length, 3)
   t.deepEqual([scripts.length, script?.type, script?.nomodule], [1, 'module', false])
   const plain = await pagesOf(optionsOf({ integrity: false }))()
   t.deepEqual(plain.entryFiles('src/main.ts').scripts, [
@@ -152,10 +160,7 @@ test('ctx.preload of an entry names each of its files once, as its tags request 
 })
 
 test('ctx.preload of a name that an app and an entry have is of the app in its own pages', async t => {
-  const routes: Middleware = ctx => {
-    ctx.preload('src/print.css')
-    ctx.body = 'page'
-  }
+  const routes = preloading('src/print.css')
   const apps = { ...PLAIN.apps, admin: { fingerprint: false } }
   const { ask } = await makeSite(t, {}, { ...optionsOf({ env: 'development', apps }), routes })
   t.regex(String((await ask('/')).headers.link), /^<\/static\//)
@@ -191,3 +196,97 @@ test("while Vite's dev server runs, what is below a folder of its root leads to 
   t.is(page.path('mistyped.png'), '/assets/mistyped.png')
   t.is(page.path('mistyped.png', { mount: '/static' }), '/static/mistyped.png')
 })
+
+test('helpers and ctx.preload take a module that is imported dynamically, with all that it loads', async t => {
+  const page = await pagesOf(optionsOf())()
+  const tags = page.entry('src/lazy.ts')
+  t.deepEqual(unhashed(summary(tags)), [
+    'stylesheet /static/assets/deep.css',
+    'stylesheet /static/assets/shared.css',
+    'stylesheet /static/assets/lazy.css',
+    'module /static/assets/lazy.js',
+    'modulepreload /static/assets/deep.js',
+    'modulepreload /static/assets/shared.js'
+  ])
+  t.true(areOf(root, 'dist', tags), tags)
+  const { scripts, stylesheets, preloads } = page.entryFiles('src/lazy.ts')
+  const hrefs = [...stylesheets, ...scripts, ...preloads].map(({ href }) => href)
+  t.deepEqual(hrefs, tags.split('\n').map(urlIn))
+  const options = optionsOf({ env: 'production' })
+  const site = await makeSite(t, {}, { ...options, routes: preloading('src/lazy.ts') })
+  const link = String((await site.ask('/')).headers['link'])
+  const inLink = Array.from(link.matchAll(/<([^>]*)>/g), ([, url]) => url)
+  t.deepEqual(inLink, hrefs)
+})
+
+test('beside its entry a lazy module adds what the entry does not load, and path() has its file', async t => {
+  const page = await pagesOf(optionsOf())()
+  t.notRegex(page.entry('src/main.ts'), /lazy/)
+  t.deepEqual(unhashed(summary(page.entry('src/lazy.ts'))), [
+    'stylesheet /static/assets/lazy.css',
+    'module /static/assets/lazy.js'
+  ])
+  t.regex(page.path('src/lazy.ts'), /^\/static\/assets\/lazy-[\w-]{8}\.js$/)
+})
+
+test('a lazy chunk that is missing on disk keeps nobody from starting', async t => {
+  const manifest = {
+    'src/main.ts': { file: 'main.js', isEntry: true, dynamicImports: ['src/lazy.ts'] },
+    'src/lazy.ts': { file: 'lazy.js', isDynamicEntry: true, src: 'src/lazy.ts' }
+  }
+  const root = makeProject(t, { 'dist/main.js': '', 'dist/meta.json': JSON.stringify(manifest) })
+  const mounts = { '/': { dir: 'dist', manifest: 'dist/meta.json' } }
+  const page = await pagesOf({ root, apps: false, mounts })()
+  t.truthy(attribute('integrity', page.entry('src/main.ts')))
+  t.is(attribute('integrity', page.entry('src/lazy.ts')), undefined)
+})
+
+const APP = 'export default () => <i>lazy</i>'
+
+for (const way of ['beside', 'in the process of'] as const) {
+  test(`with Vite ${way} the application, a page names the same modules`, async t => {
+    const project = makeBundlerProject({
+      'src/main.tsx': "globalThis.later = () => import('./lazy.tsx')",
+      'src/lazy.tsx': APP,
+      'src/pages/Home.vue': '<template></template>'
+    })
+    t.teardown(project.remove)
+    const { server, origin } = await startVite(t, project.root, {
+      plugins: [react(), freshAssets({ mount: '/static', input: 'src/main.tsx' })],
+      server: { ...(way !== 'beside' && { middlewareMode: true }), ws: false }
+    })
+    const mount = { ...viteMount(), dev: way === 'beside' ? undefined : server }
+    const options = { root: project.root, env: 'development', mounts: { '/static': mount } }
+    const pages = pagesOf(options)
+    const page = await pages()
+    const at = `${origin}/static`
+    const preamble = `${at}/@id/__x00__virtual:koa-fresh-assets/preamble`
+    t.deepEqual(summary(page.entry('src/lazy.tsx')), [
+      `module ${at}/@vite/client`,
+      // A component that runs before the entry expects it, too.
+      `module ${preamble}`,
+      `module ${at}/src/lazy.tsx`
+    ])
+    const warning =
+      "koa-fresh-assets: 'src/lazy.tsx' is not an input of Vite: in production, entry() has it only if a module imports it dynamically"
+    t.true(warningsAbout("'src/lazy.tsx'").includes(warning))
+    t.is(page.entryFiles('src/pages/Home.vue').scripts.at(-1)?.href, `${at}/src/pages/Home.vue`)
+    for (const name of ['src/lzy.tsx', 'src/Lazy.tsx', 'package.json', 'src'])
+      t.throws(() => page.entry(name), { code: 'asset-unknown' }, name)
+    const { ask } = await makeSite(t, {}, { ...options, routes: preloading('src/lazy.tsx') })
+    const link = String((await ask('/')).headers['link'])
+    t.true(link.includes(`<${at}/src/lazy.tsx>; rel=modulepreload`))
+
+    await server.transformRequest('/src/main.tsx')
+    await server.transformRequest('/src/lazy.tsx')
+    const lazy = await server.environments.client.moduleGraph.getModuleByUrl('/src/lazy.tsx')
+    writeFiles(project.root, { 'src/lazy.tsx': APP.replace('lazy', 'edited') })
+    const isByTime = async () => {
+      // Vite may see one edit twice.
+      const { lastHMRTimestamp: before = 0 } = lazy ?? {}
+      const source = (await pages()).entryFiles('src/lazy.tsx').scripts.at(-1)?.href
+      return before > 0 && source === `${at}/src/lazy.tsx?t=${before}`
+    }
+    await until(isByTime, 'the page has the URL by which it is imported')
+  })
+}

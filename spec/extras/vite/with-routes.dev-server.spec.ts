@@ -89,23 +89,29 @@ async function originOf(t: ExecutionContext, respond: (res: Writable) => unknown
   return `http://127.0.0.1:${port}`
 }
 
-test('a dev server with the plugin of another release is not used, and a warning says so', async t => {
-  const origin = await originOf(t, res => res.end('{"token":"mine","inputs":"a.ts"}'))
-  const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin }) })
-  const { entry } = await inDevelopment(root)()
-  t.throws(() => entry('a.ts'), { code: 'manifest-missing' })
-  const told = `Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`
-  t.deepEqual(warningsAbout(origin), [`koa-fresh-assets: ${told}`])
-})
-
-test('a dev server with another base is not used, and a warning says what its base must be', async t => {
-  const origin = await originOf(t, res => res.end('{"token":"mine"}'))
-  const elsewhere = JSON.stringify({ ...STALE, origin, base: '/elsewhere/' })
-  await inDevelopment(makeProject(t, { [ANNOUNCED]: elsewhere, 'dist/a.js': '' }))()
-  const told =
+for (const [what, base, answer, told] of [
+  [
+    'the plugin of another release',
+    '/admin/',
+    '{"token":"mine","inputs":"a.ts"}',
+    'Vite at ORIGIN has the plugin of another release of koa-fresh-assets: restart it'
+  ],
+  [
+    'another base',
+    '/elsewhere/',
+    '{"token":"mine"}',
     "Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
-  t.deepEqual(warningsAbout('/elsewhere/'), [`koa-fresh-assets: ${told}`])
-})
+  ]
+] as const) {
+  test(`a dev server with ${what} is not used, and a warning says what to do`, async t => {
+    const origin = await originOf(t, res => res.end(answer))
+    const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin, base }) })
+    const { entry } = await inDevelopment(root)()
+    t.throws(() => entry('a.ts'), { code: 'manifest-missing' })
+    const warning = `koa-fresh-assets: ${told.replace('ORIGIN', origin)}`
+    t.deepEqual(warningsAbout(told.slice(-40)), [warning])
+  })
+}
 
 test('a dev server with an IPv6 address as its host announces an origin that is a URL', async t => {
   const { root, config } = project(t)
@@ -193,19 +199,11 @@ test.serial("React's refresh needs no option: the entry has the preamble", async
   const page = await inDevelopment(root, { dev: true })()
   const [inline = ''] = page.entry('src/main.tsx', { reactRefresh: true }).split('\n')
   const written =
-    /^<script type="module">import \{ injectIntoGlobalHook \} from ("[^"]+");(.*)<\/script>$/
-  const [, specifier = '', rest = ''] = written.exec(inline) ?? []
+    /^<script type="module">import \{ injectIntoGlobalHook \} from ("[^"]+");.*<\/script>$/
+  const [, specifier = ''] = written.exec(inline) ?? []
   t.is(JSON.parse(specifier), '/admin/@react-refresh')
   const runtime = await server.transformRequest('/@react-refresh')
   t.regex(runtime?.code ?? '', /export function injectIntoGlobalHook\(/)
-  const window: Record<string, unknown> = {}
-  const hooked: unknown[] = []
-  // oxlint-disable-next-line typescript/no-implied-eval -- what a browser runs
-  new Function('injectIntoGlobalHook', 'window', rest)((at: unknown) => hooked.push(at), window)
-  t.deepEqual(hooked, [window])
-  const module = await server.transformRequest('/src/app.tsx')
-  t.regex(module?.code ?? '', /window\.\$RefreshReg\$/)
-  t.deepEqual(Object.keys(window), ['$RefreshReg$', '$RefreshSig$'])
 })
 
 test('with an origin no manifest is needed: the tags are of the client, then the entry', async t => {

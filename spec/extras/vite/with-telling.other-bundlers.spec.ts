@@ -4,13 +4,11 @@ import { gzipSync } from 'node:zlib'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
-import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { helpAt, AssetError } from '../../../lib/runtime/errors.ts'
 import { listMounts } from '../../../lib/extras/telling/list.ts'
-import { precompile } from '../../../lib/koa-assets.ts'
 import { areOf, makeBundlerProject, makeProject, makeSite, PAGES } from '../../support/index.ts'
-import { pagesOf, serial as test, summary, test as ava, writeFiles } from '../../support/index.ts'
+import { pagesOf, serial as test, summary, test as ava, unhashed } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
 import { writeStats } from '../../support/webpack-stats.ts'
 
 const ENTRY = { isEntry: true, imports: ['_shared.js'] }
@@ -86,20 +84,6 @@ file                  source           size  br  zstd  gzip  entries
   t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
   rmSync(join(root, 'dist'), { recursive: true })
   t.is((await run(root, 'verify')).status, 1, 'nothing was built')
-})
-
-test('the directory of a mount may be made after the start, in production without a manifest', async t => {
-  const startMounts = (options: KoaAssetsOptions) => () => settle(options, {})
-  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
-  const mounts = { '/x': { dir: 'none', manifest: 'none/manifest.json' } }
-  for (const env of ['production', 'development', 'test']) {
-    t.notThrows(startMounts({ root, env, mounts: { '/x': 'none', '/y': 'none/below' } }))
-    if (env !== 'production') t.notThrows(startMounts({ root, env, mounts }))
-  }
-  await precompile({ root, mounts })
-  const message = `the mount /x is ${join(root, 'none')}, which is not a directory: build it first, or correct the path`
-  const unusable = { code: 'mount-unusable', message }
-  t.throws(startMounts({ root, env: 'production', mounts }), unusable)
 })
 
 test('list leaves out what exclude names', async t => {
@@ -254,4 +238,17 @@ test('only names with a hash are immutable, those of lazy chunks and images too'
   }
   for (const path of ['main.js', 'main.css', 'logo.svg', 'print.css', 'other.js'])
     t.is((await without.ask(`/static/${path}`)).headers['cache-control'], REVALIDATED, path)
+})
+
+test('a module or chunk that is imported dynamically may be an entry', async t => {
+  await hashed
+  const esbuild = (await pagesOf(optionsOf('site/dist'))()).entry('src/lazy.ts')
+  const chunk = 'modulepreload /static/chunk-HASH.js'
+  const lazy = ['stylesheet /static/lazy-HASH.css', 'module /static/lazy-HASH.js', chunk, chunk]
+  t.deepEqual(short(esbuild), lazy)
+  const webpack = (await pagesOf(optionsOf('webpack'))()).entry('later')
+  t.deepEqual(unhashed(summary(webpack)), [
+    ...['373.css', '843.css', 'later.css'].map(name => `stylesheet /static/${name}`),
+    ...['843.js', 'later.js'].map(name => `text/javascript defer /static/${name}`)
+  ])
 })
