@@ -59,7 +59,6 @@ export const LEFT_OUT = [
       'under umask 077 a web server can read*',
       'a disk that accepts no more bytes (a limit on the size of files)*',
       'without free descriptors there are errors for a while*',
-      'verify does not look into a folder*',
       'what cannot be read or written is a 500 that names it, until it can be*',
       'what the process may not read in a mount or public is a 404*',
       'a directory that this process may not look into is an error at start that says so',

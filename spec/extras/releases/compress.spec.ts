@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, chmodSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
+import { appendFileSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import type { CompressOptions, CompressReport } from '../../../lib/index.ts'
 import { compress, verifyCopies } from '../../../lib/index.ts'
-import { command } from '../../support/command.ts'
-import { LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
-import { WRITABLE_CODINGS, writeFiles, type ExecutionContext } from '../../support/index.ts'
-import type { Files } from '../../support/index.ts'
+import { makeProject, makeSite, test, WRITABLE_CODINGS, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext, Files } from '../../support/index.ts'
 
 const SCRIPT = readFileSync('node_modules/react-dom/cjs/react-dom-client.development.js')
 const CSS = SCRIPT.subarray(0, 50_000)
@@ -132,23 +130,6 @@ test('a file of more than 128 MiB is told, and the others are compressed', async
   truncateSync(join(root, 'big.js'), 128 * 1024 * 1024 + 1)
   t.deepEqual((await compress(root)).tooLarge, ['big.js'])
   t.deepEqual(names(), [...withCopies('app.css'), 'big.js'].toSorted())
-})
-
-test('verify does not look into a folder that cannot be requested', async t => {
-  const { root, at } = makeDirectory(t, { 'app.css': TEXT, '.git/app.css': TEXT })
-  chmodSync(root, 0o755)
-  chmodSync(at('.git'), 0)
-  t.teardown(() => chmodSync(at('.git'), 0o755))
-  const script = `
-    const { verifyCopies } = await import('${moduleFile('lib/index.ts')}')
-    await verifyCopies(${JSON.stringify(root)})`
-  // Root may read everything.
-  const asOther = {
-    ...(process.getuid?.() === 0 && { uid: 65534, gid: 65534 }),
-    env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
-  }
-  const args = [...LOADER, '--input-type=module', '-e', script]
-  await t.notThrowsAsync(command(process.execPath, args, asOther))
 })
 
 test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {

@@ -7,9 +7,8 @@ import { lock } from '../../../lib/publishing/writing/lock.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { IMAGES } from '../../support/images.ts'
-import { AS_WRITTEN, COPIES, makeProject, makeSite, placed, run } from '../../support/index.ts'
-import { targetOf, test, until, warningsAbout, writeFiles } from '../../support/index.ts'
-import type { ExecutionContext } from '../../support/index.ts'
+import { AS_WRITTEN, COPIES, makeProject, placed, run, targetOf } from '../../support/index.ts'
+import { test, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 
@@ -75,32 +74,18 @@ const TOLD = {
   '/assets/menu': `${OWN}/docs/menu cannot be published as /assets/menu, a folder in the URL of ${OWN}/images/menu/x.svg: rename one of them`
 }
 
-async function makeClashing(t: ExecutionContext) {
-  const site = await makeSite(t, { 'app.css': 'a{}', '/apps/admin/assets/menu.css': 'b{}' })
-  await run({ root: site.root })
-  t.deepEqual((await verify({ root: site.root })).problems, [])
-  for (const path of IN_THE_WAY) site.write(path, '')
-  return site
-}
-
 test('a source that needs the path of another one fails precompile and verify', async t => {
-  const { root } = await makeClashing(t)
+  const own = placed({ 'app.css': 'a{}', '/apps/admin/assets/menu.css': 'b{}' })
+  const root = makeProject(t, own)
+  await run({ root })
+  t.deepEqual((await verify({ root })).problems, [])
+  writeFiles(root, placed(Object.fromEntries(IN_THE_WAY.map(path => [path, '']))))
   const lines = Object.values(TOLD).map(line => `\n- ${line}`)
   const message = `Precompile failed with 3 errors; nothing was published${lines.join('')}`
   await t.throwsAsync(run({ root }), { message })
   const { problems } = await verify({ root })
   const said = problems.map(({ path, message }) => [path, message.replace('has no file: ', '')])
   t.deepEqual(Object.fromEntries(said), TOLD)
-})
-
-test('a source that needs the path of another one is a 404 in development, and logged', async t => {
-  const site = await makeClashing(t)
-  for (const [path, message] of Object.entries(TOLD)) {
-    t.is((await site.ask(path)).status, 404, path)
-    await until(() => warningsAbout(`asked for ${path}`).length > 0, `${path} is logged`)
-    t.true(warningsAbout(`asked for ${path}`).join('\n').includes(message.slice(0, 40)))
-    t.true(warningsAbout(message).length > 1, 'when it is listed as well')
-  }
 })
 
 test('verify works before the directory of a mount is there', async t => {

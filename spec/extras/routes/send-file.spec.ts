@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import Koa2 from 'koa2'
 import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
 import type { DiagnosticMessages } from '../../../lib/koa-assets.ts'
 import { ask } from '../../support/raw.ts'
-import { cases, makeSite, open, test, withDigest } from '../../support/index.ts'
-import type { ExecutionContext, Files, Site } from '../../support/index.ts'
-import type { SiteOptions } from '../../support/index.ts'
+import { cases, makeSite, test, withDigest, type ExecutionContext } from '../../support/index.ts'
+import type { Files, Site, SiteOptions } from '../../support/index.ts'
 import { WAYS } from '../../support/ways.ts'
 
 const PDF = 'the bytes of a report'
@@ -133,22 +131,16 @@ test('a missing file is an error with status 404 that the route can catch', asyn
 const DISPOSITIONS: [download: boolean | string, expected: string | undefined][] = [
   [false, undefined],
   [true, 'attachment; filename="a.txt"'],
-  ['Bericht.pdf', 'attachment; filename="Bericht.pdf"'],
   ['Größe 1.pdf', `attachment; filename="Gr__e 1.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%201.pdf`],
   ['a"b.txt', 'attachment; filename="a\\"b.txt"'],
   ['..\\c.txt', 'attachment; filename="c.txt"'],
   ['../../etc/passwd', 'attachment; filename="passwd"'],
   ['a\r\nSet-Cookie: x', 'attachment; filename="a__Set-Cookie: x"'],
   ['😀.txt', `attachment; filename="_.txt"; filename*=UTF-8''%F0%9F%98%80.txt`],
-  ['50%20.txt', `attachment; filename="50%20.txt"; filename*=UTF-8''50%2520.txt`],
   ['a\uD83D.txt', 'attachment; filename="a_.txt"'],
-  ['\uDE00', 'attachment; filename="_"'],
   ['a\0b.txt', 'attachment; filename="a_b.txt"'],
   ['', 'attachment'],
-  ['/', 'attachment'],
-  ['\\', 'attachment'],
-  ['//', 'attachment'],
-  ['a/', 'attachment; filename="a"']
+  ['/', 'attachment']
 ]
 
 test('download says under which name the browser saves the file', async t => {
@@ -241,43 +233,31 @@ const BEYOND_ASCII = {
   'X-City': 'Århus \u0080\u00ff',
   Link: '</ä.css>; rel=preload'
 }
-const SIZES = [1, 100, 5000, 16 * 1024, 17 * 1024, 300_000]
+/** They are sent from memory with their fields, behind these, and as a stream. */
+const SIZES = [1, 17 * 1024, 300_000]
 
 // One character for each byte.
 const linesOf = (head: string) =>
   Array.from(head.matchAll(/^(?:content-disposition|x-city|link):.*/gim), String).toSorted()
 
-/** The lines of these fields as Node itself writes them, in order. */
-async function linesOfNode(t: ExecutionContext): Promise<string[]> {
-  const server = createServer((_, res) => {
-    for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
-    res.writeHead(200).end()
-  })
-  return linesOf((await ask(await open(t, server), 'GET', '/')).head)
-}
-
 async function areSame(t: ExecutionContext, { port, errors }: Site, folder: string) {
-  const expected = await linesOfNode(t)
-  t.is(expected.length, 3)
-  t.true(expected[0]?.includes('K\u00e4se'))
+  const expected = Object.entries(BEYOND_ASCII).map(([name, value]) => `${name}: ${value}`)
   for (const size of SIZES) {
     const path = `${folder}/${size}.pdf`
     const etag = (await ask(port, 'HEAD', path)).headers['etag'] ?? ''
-    for (const [method, headers, status, length] of [
-      ['GET', {}, 200, size],
-      ['GET', {}, 200, size],
-      ['HEAD', {}, 200, 0],
-      ['GET', { Range: 'bytes=0-0' }, 206, 1],
-      ['GET', { 'If-None-Match': etag }, 304, 0],
-      ['GET', { 'If-Match': '"x"' }, 412, 0],
-      ['GET', { Range: 'bytes=999999-' }, 416, 0]
+    for (const [headers, status, length] of [
+      [{}, 200, size],
+      [{}, 200, size],
+      [{ Range: 'bytes=0-0' }, 206, 1],
+      [{ 'If-None-Match': etag }, 304, 0],
+      [{ 'If-Match': '"x"' }, 412, 0]
     ] as const) {
-      const answer = await ask(port, method, path, headers)
-      const about = `${method} ${status}, ${size} bytes`
+      const answer = await ask(port, 'GET', path, headers)
+      const about = `${status}, ${size} bytes`
       t.is(answer.status, status, about)
       // AVA's deepEqual compares bytes one by one: a third of a second for the largest.
       t.true(answer.body.equals(Buffer.alloc(length, 0xe4)), about)
-      t.deepEqual(linesOf(answer.head), expected, about)
+      t.deepEqual(linesOf(answer.head), expected.toSorted(), about)
     }
   }
   t.deepEqual(errors, [])
@@ -286,7 +266,7 @@ async function areSame(t: ExecutionContext, { port, errors }: Site, folder: stri
 const PDFS = Object.fromEntries(SIZES.map(size => [`/dist/${size}.pdf`, Buffer.alloc(size, 0xe4)]))
 
 for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
-  test(`fields of options, middleware and routes are sent as Node sends them, ${way}`, async t => {
+  test(`fields of options, middleware and routes are sent in Latin-1, ${way}`, async t => {
     const mounts = { '/said': { dir: 'dist', headers: BEYOND_ASCII }, '/m': 'dist' }
     const routes: Middleware = ctx => {
       ctx.set(BEYOND_ASCII)
