@@ -16,7 +16,6 @@ const ALONE = {
   'runtime/files/disk': 'it replaces the platform',
   'runtime/files/without-proc': 'it replaces the platform',
   'runtime/files/refusals': 'a process is told once of each call that a system refuses',
-  'extras/live/pauses': 'it replaces setTimeout',
   package: 'it loads what is built twice, and waits for that at its top',
   start: 'it counts what a process loads'
 }

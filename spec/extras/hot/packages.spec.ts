@@ -65,34 +65,6 @@ test('a script waits for a build that has begun, and has the name of CommonJS th
   await page
 })
 
-test('a package that was built again during a look is told with the script for which it was', async t => {
-  let begin = () => {}
-  let end = () => {}
-  const begins = new Promise<void>(resolve => (begin = resolve))
-  const ends = new Promise<void>(resolve => (end = resolve))
-  const slow = {
-    extensions: '.slow',
-    target: '.css',
-    async compile({ code }: { readonly code: string }) {
-      if (code === 'b{}') begin()
-      if (code === 'b{}') await ends
-      return { code }
-    }
-  }
-  const site = await importing(t, 'late', { 'css/late.css.slow': 'a{}' }, { compilers: [slow] })
-  const names = ['app.js', 'npm/late.js'].map(name => `/assets/${name}`)
-  for (const name of [...names, '/assets/late.css']) t.is((await site.ask(name)).status, 200, name)
-  const used = [...names, '/assets/late.css'].map(encodeURIComponent)
-  const tab = await openTold(t, site.port, `use=${used.join()}`)
-  const next = tab.next()
-  site.write('css/late.css.slow', 'b{}')
-  await begins
-  site.edit()
-  await site.ask('/')
-  end()
-  t.deepEqual(editedIn(await next), names)
-})
-
 const NAMES = ['app.js', 'npm/kit.js'].map(name => `/assets/${name}`)
 const APP = {
   '/package.json': dependencies('kit'),
@@ -135,34 +107,4 @@ test('an open page is told of an edited package of a workspace', async t => {
     '/packages/kit/index.js': 'export const one = 1'
   }
   await editKit(t, await makeSite(t, { ...kit, ...APP }, { root }), '/packages/kit/index.js')
-})
-
-test('an error of a package is shown to a page that has a module of an earlier build', async t => {
-  const site = await makeSite(t, {
-    ...modulePkg('util', 'export const cents = 1'),
-    ...modulePkg('kit', "import { cents } from 'util'\nexport const one = cents"),
-    '/package.json': dependencies('kit', 'util'),
-    'js/app.js': "import { one } from 'kit'\nimport { cents } from 'util'\nconsole.log(one, cents)"
-  })
-  const names = [...NAMES, '/assets/npm/util.js']
-  for (const name of names) t.is((await site.ask(name)).status, 200, name)
-  const shared = async () => {
-    const { text } = await site.ask('/assets/npm/kit.js')
-    const name = /"\.\/(-\/util-\w+\.js)"/.exec(text)?.[1] ?? ''
-    t.is((await site.ask(`/assets/npm/${name}`)).status, 200, text)
-    return `/assets/npm/${name}`
-  }
-  const before = await shared()
-  const use = [...names, before].map(encodeURIComponent).join('%0A')
-  const tab = await openTold(t, site.port, `use=${use}`)
-  const next = tab.next()
-  site.write('/node_modules/util/index.js', 'export const cents = 2')
-  await next
-  const after = await shared()
-  t.not(before, after)
-  const later = await openTold(t, site.port, `use=${use}%0A${encodeURIComponent(after)}`)
-  const told = later.next()
-  site.write('/node_modules/util/index.js', 'export const cents = <')
-  const [problem] = (await told).problems
-  t.regex(problem?.reason ?? '', /util\/index\.js:1:22 cannot be built/)
 })

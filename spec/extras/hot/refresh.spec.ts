@@ -1,8 +1,8 @@
 // Which modules are published so that their components keep their state, and with what.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
-import { makeProject, makeSite, test } from '../../support/index.ts'
-import type { ExecutionContext, Files, Site, SiteOptions } from '../../support/index.ts'
+import { makeProject, makeSite, test, type ExecutionContext } from '../../support/index.ts'
+import type { Files, Site, SiteOptions } from '../../support/index.ts'
 
 const COUNTER = `import { useState } from 'react'
 
@@ -15,7 +15,6 @@ export function Counter({ name }: Props) {
 }
 `
 const REACT = { dependencies: { react: '19' }, devDependencies: { 'react-refresh': '0.19' } }
-const PREACT = { dependencies: { preact: '11' }, devDependencies: { '@prefresh/core': '1.5' } }
 
 const withPackages = (json: object): Files => ({ '/package.json': JSON.stringify(json) })
 
@@ -67,30 +66,6 @@ for (const [name, file, code] of [
   })
 }
 
-test('a module of Preact imports @prefresh/core, and registers its components there', async t => {
-  const counter = COUNTER.replace("'react'", "'preact/hooks'")
-  const files = { 'scripts/counter.tsx': counter, ...withPackages(PREACT) }
-  const { code } = await published(t, files)
-  t.regex(code, REGISTERED)
-  t.regex(code, SIGNED)
-  t.regex(code, /^import '@prefresh\/core'$/m)
-  t.notRegex(code, /koaFreshAssetsRefresh\?\.react/)
-})
-
-test('a module that only has hooks of its own signs them, and accepts nothing', async t => {
-  const hook = `import { useState } from 'react'\nexport const useCount = () => { const [count] = useState(0); return count }\n`
-  const { code } = await published(t, { 'scripts/counter.ts': hook, ...withPackages(REACT) })
-  t.regex(code, /_s\(useCount, "/)
-  t.notRegex(code, /follow/)
-})
-
-test('a module that renders its components, and exports nothing, is not run again for an edit', async t => {
-  const files = { 'scripts/counter.tsx': `${COUNTER.replace('export ', '')}render(<Counter />)\n` }
-  const { code } = await published(t, { ...files, ...withPackages(REACT) })
-  t.regex(code, REGISTERED)
-  t.notRegex(code, /follow/)
-})
-
 for (const [title, files, options] of [
   ['without react-refresh', UNPREPARED, {}],
   ['in production', withPackages(REACT), { env: 'production', compile: true }],
@@ -111,18 +86,6 @@ test('a module without components or hooks stays as it was written', async t => 
   t.is(made.code, code)
 })
 
-test('a module is published again once react-refresh is among the dependencies', async t => {
-  for (const [file, text] of [
-    ['counter.tsx', COUNTER],
-    ['counter.js', PLAIN]
-  ] as const) {
-    const { site, code } = await published(t, { [`scripts/${file}`]: text, ...UNPREPARED })
-    t.notRegex(code, HOOKED)
-    site.write('/package.json', JSON.stringify(REACT))
-    t.regex(await codeOf(site), REGISTERED, file)
-  }
-})
-
 test('a component of a workspace member that is a source directory is registered as one of the app', async t => {
   const workspace = makeProject(t, {
     'package.json': '{ "workspaces": ["*"] }',
@@ -132,12 +95,4 @@ test('a component of a workspace member that is a source directory is registered
   })
   const options = { root: join(workspace, 'shop'), sources: { dir: '../../../ui/src', at: '/' } }
   t.regex((await published(t, {}, options)).code, REGISTERED)
-})
-
-test('a component that does not compile is reported with its place', async t => {
-  const { site } = await published(t, { 'scripts/counter.tsx': COUNTER, ...withPackages(REACT) })
-  site.write('scripts/counter.tsx', COUNTER.replace('</button>', '</buton>'))
-  const { status, text } = await site.ask('/assets/counter.js')
-  t.is(status, 500)
-  t.regex(text, /counter\.tsx:8:/)
 })

@@ -1,12 +1,8 @@
-// What open pages are told about builds, about Vite's dev server, and about icons in their HTML.
-import { utimesSync, writeFileSync } from 'node:fs'
+// What open pages are told about builds, and about icons in their HTML.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Middleware } from 'koa'
-import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { assetSources } from '../../../lib/koa-assets.ts'
-import { ESBUILD, makeProject, makeSite, test, TWO_BUILDS, until } from '../../support/index.ts'
-import { viteMount, writeFiles, type Files } from '../../support/index.ts'
-import { startVite } from '../../support/vite-server.ts'
+import { makeProject, makeSite, test, until, writeFiles, type Files } from '../../support/index.ts'
 import { openTold, type Tab } from './tab.ts'
 
 /** A build of one script and its stylesheet, by paths in the project. */
@@ -61,33 +57,6 @@ test('a page is told about a build once, when all of it is written, and about no
   const all = tab.told().map(({ parts }) => parts.map(({ version }) => version).join())
   t.is(new Set(all).size, all.length, 'no message repeats another')
   t.is(other.told().length, 3, 'the first message, and two edits of other.css')
-})
-
-test('a page that uses a build of Vite is told when Vite is not running, and other pages are not', async t => {
-  const root = makeProject(t, TWO_BUILDS)
-  const at = new Date(2020, 1, 29, 17, 17)
-  utimesSync(join(root, viteMount().manifest), at, at)
-  const mounts = { '/static': viteMount(), '/other': ESBUILD }
-  const routes: Middleware = ({ assets, response }) =>
-    void (response.body = assets.entry('src/main.js', { mount: '/static' }))
-  const site = await makeSite(t, {}, { root, mounts, routes })
-  await site.ask('/')
-  const notesOf = async (path: string) => {
-    const { told, close } = await openTold(t, site.port, `use=${path}`)
-    const [first] = told()
-    close()
-    return first?.notes
-  }
-  const note = 'Vite is not running: tags of the build of 2020-02-29 17:17'
-  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
-  t.deepEqual(await notesOf('/other/main.js'), [])
-  const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
-  const { server } = await startVite(t, root, { plugins })
-  await site.ask('/')
-  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [])
-  await server.close()
-  await site.ask('/')
-  t.deepEqual(await notesOf('/static/main-B1a2C3d4.js'), [note])
 })
 
 const icon = (inside: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`

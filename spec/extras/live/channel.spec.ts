@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { connect, createServer } from 'node:http2'
-import { promisify } from 'node:util'
-import type { Middleware } from 'koa'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import { encodePath } from '../../../lib/runtime/urls/spelling.ts'
 import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
@@ -11,7 +9,7 @@ import { withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { startProcess } from '../../support/processes.ts'
 import { isWindows, makeProject, makeSite, open, test, until } from '../../support/index.ts'
 import { untilSettled, writeFiles } from '../../support/index.ts'
-import { openTab, openTold } from './tab.ts'
+import { openTold } from './tab.ts'
 
 const FILES = {
   'css/app.css.scss': "@use 'part';",
@@ -64,19 +62,6 @@ test('an editor that empties a file before it writes it causes one change', asyn
       .flatMap(({ parts }) => parts.at(-1)?.version ?? [])
     if (!isSlow) t.deepEqual([...new Set([before, ...versions])], [before, etag])
   }
-})
-
-test('with fingerprints a page is told the URL that replaces its own', async t => {
-  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
-  const site = await makeSite(t, FILES, { fingerprint: true, routes })
-  const before = (await site.ask('/')).text
-  const tab = await openTold(t, site.port, `use=${before}`)
-  site.write('css/_part.scss', 'a { b: d }')
-  const { parts } = await tab.next()
-  const part = parts.find(({ path }) => path === before)
-  t.is(part?.key, APP)
-  t.not(part?.url, before)
-  t.is(part?.url, (await site.ask('/')).text)
 })
 
 test('a page is told what is broken, and that it is fixed', async t => {
@@ -177,19 +162,6 @@ test('on a file system without events every edit is reported within seconds', as
     await until(() => tab.version(key) !== before, `another version of ${file}`)
   }
   t.true(tab.told().length >= 3)
-})
-
-test('a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
-  const site = await makeSite(t, FILES)
-  const one = await openTold(t, site.port, `use=${APP}`)
-  const other = await openTab(t, site.port)
-  other.close()
-  const connections = promisify(site.server.getConnections.bind(site.server))
-  await until(async () => (await connections()) === 1, 'one connection is left')
-  site.server.close()
-  await once(site.server, 'close')
-  await until(() => one.answer.complete, 'a whole answer')
-  t.pass()
 })
 
 test('over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
