@@ -1,7 +1,6 @@
 import type { AssetReport, LoggedRequest } from '../../../lib/extras/inspector/pages.ts'
 import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import { escapeHtml } from '../../../lib/runtime/views/html.ts'
-import { modulePkg } from '../modules/package-files.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { makeSite, test, until } from '../../support/index.ts'
 
@@ -82,18 +81,6 @@ test('the list is filtered by text and state, and paged', async t => {
     t.deepEqual([list.found, list.assets.length], [found, shown], String(query))
   }
   t.notRegex((await site.ask('/assets/-/?q=nothing')).text, /<table|page 1 of/)
-})
-
-test('a source that does not compile is shown with the place and its text', async t => {
-  const site = await makeInspected(t)
-  const { asset, source, explanation } = await json<AssetReport>(site, 'asset?path=broken.css&json')
-  const [problem = '', ...others] = asset?.problems ?? []
-  t.regex(problem, /^apps\/web\/assets\/css\/broken\.css\.scss:2:\d+: ./)
-  t.deepEqual(others, [])
-  t.true(source?.text.includes('color: ;;{'))
-  t.is(explanation.outcome, '500, as its source cannot be published')
-  const page = await site.ask('/assets/-/asset?path=broken.css')
-  t.is(page.text.split(escapeHtml(problem)).length, 2, 'once')
 })
 
 test('the last 100 requests have status, reason and bytes, the latest first', async t => {
@@ -187,32 +174,6 @@ test('the page of an image shows the file that pages get, which the list alone d
   t.is(site.read('/public/assets/a.png'), undefined)
   const [, url = ''] = /<img src="([^"]+)"/.exec(text) ?? []
   t.deepEqual((await site.ask(url)).bytes, PNG)
-})
-
-test('a module of a package is listed by the package that it is built from, a file of one by its path', async t => {
-  const drop = '<svg xmlns="http://www.w3.org/2000/svg"/>'
-  const site = await makeInspected(
-    t,
-    {
-      ...modulePkg('tip', "import { base } from './base.js'\nexport default base", {
-        'base.js': 'export const base = 1',
-        'more.js': "export { base } from './base.js'",
-        'drop.svg': drop
-      }),
-      'js/app.js': "import 'tip'\nimport 'tip/more.js'"
-    },
-    { packages: ['tip', { tip: 'drop.svg' }] }
-  )
-  const { assets } = await listOf(site)
-  t.deepEqual([...new Set(assets.map(({ source }) => source))].toSorted(), [
-    'apps/web/assets/js/app.js',
-    ...['built from packages', 'built from tip', 'built from tip/more.js'],
-    'node_modules/tip/drop.svg'
-  ])
-  for (const name of ['npm/tip.js', 'npm/tip/drop.svg']) {
-    const { source } = await json<AssetReport>(site, `asset?path=${name}&json`)
-    t.truthy(source?.text, name)
-  }
 })
 
 test('a path that is not an asset is explained; a tail and a name find their asset', async t => {

@@ -1,10 +1,8 @@
 // By what a server tells that a program will restart it for what it publishes, and what it says then.
-import fc from 'fast-check'
 import { warnOfRestarts } from '../../../lib/extras/restarts/restarts.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { cases, makeProject, test, words, type ExecutionContext } from '../../support/index.ts'
-import type { Files } from '../../support/index.ts'
+import { makeProject, test, type ExecutionContext, type Files } from '../../support/index.ts'
 
 type Started = NonNullable<Parameters<typeof warnOfRestarts>[2]>
 
@@ -44,6 +42,10 @@ const RESTARTED: Readonly<Record<string, readonly [Case, says: RegExp]>> = {
     /write "ignore": .* into nodemon\.json/
   ],
   'nodemon that watches a pattern': [{ commands: nodemon('--watch "*.*" server.js') }, /nodemon/],
+  'nodemon that watches a folder in public': [
+    { commands: nodemon('-w src -w ./public/assets server.js') },
+    /nodemon/
+  ],
   'nodemon with another public': [{ commands: SERVER, options: { public: 'www' } }, /into www/],
   'nodemon.json, which hides package.json': [
     {
@@ -74,6 +76,7 @@ const QUIET: Readonly<Record<string, Case>> = {
   'node alone': { commands: ['-bash', 'node server.js'] },
   'a script whose name begins so': { commands: ['node nodemon-like.js'] },
   'a nodemon that ignores public': { commands: nodemon('--ignore public/ server.js') },
+  'a nodemon that watches other folders': { commands: nodemon('-w src --watch=lib server.js') },
   'a nodemon that is configured to watch src': {
     commands: SERVER,
     files: { 'package.json': json({ nodemonConfig: { watch: 'src/**' } }) }
@@ -105,22 +108,4 @@ test('a server that a program restarts for what it publishes says what to write,
 
 test('nothing is said where nothing restarts the server for what it publishes', async t => {
   for (const [name, given] of Object.entries(QUIET)) t.is(await said(t, given), '', name)
-})
-
-const WITH_PUBLIC = words('. ./ public ./public/assets **/*')
-
-test('of any folders that are watched, one that contains public is found', async t => {
-  const others = words('src lib/ publications')
-  const folder = fc.constantFrom(...WITH_PUBLIC, ...others)
-  const any = fc.array(folder, { minLength: 1, maxLength: 3 })
-  const property = fc.asyncProperty(
-    any,
-    fc.constantFrom('-w', '--watch'),
-    async (folders, flag) => {
-      const commands = nodemon(...folders.map(each => `${flag} ${each}`), 'server.js')
-      const hasPublic = folders.some(each => WITH_PUBLIC.includes(each))
-      return ((await said(t, { commands })) !== '') === hasPublic
-    }
-  )
-  await t.notThrowsAsync(fc.assert(property, { numRuns: cases(20, 200) }))
 })

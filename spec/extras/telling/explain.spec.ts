@@ -7,7 +7,7 @@ import { overview, printOverview } from '../../../lib/extras/telling/overview.ts
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
 import { AS_WRITTEN, CODINGS, makeProject, makeSite, test } from '../../support/index.ts'
 import { withDigest, type ExecutionContext } from '../../support/index.ts'
-import { explain, listAssets, type Explanation } from './told.ts'
+import { explain, type Explanation } from './told.ts'
 
 const FILES = {
   'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',
@@ -195,14 +195,6 @@ test('explain says that a mount of public leaves what is below the prefix to the
   const mounts = step(explained, 'mounts')
   t.is(mounts?.finding, 'none has this path')
   t.deepEqual(mounts?.details, ['/…: public, except /assets/…, which the apps publish'])
-})
-
-test('list names the source of the first place that has the name', async t => {
-  const root = makeProject(t, { 'a/star.svg': '', 'b/star.svg': '' })
-  const sources = ['../../a', '../../b'].map(dir => ({ dir, at: 'icons' }))
-  const [listed, ...others] = await listAssets({ root, sources, apps: { web: {} } })
-  t.like(listed, { path: '/assets/icons/star.svg', source: 'a/star.svg' })
-  t.deepEqual(others, [])
 })
 
 test('explain says so when no mount has a path that is in public', async t => {
