@@ -6,7 +6,6 @@ import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { sealDelta, splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
-import { run as runCommand } from '../../publishing/cli/run.ts'
 import { decode, deltaFile, deltaName, isAble, sha256 } from '../../support/deltas.ts'
 import { FILE_MODE, filesBelow, makeProject, run, snapshot, test } from '../../support/index.ts'
 import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
@@ -155,23 +154,6 @@ test('clean removes a delta together with either of its files', async t => {
   t.deepEqual(deltas(), [nameOf(second, third), deltaName('assets/plain.js', first)].toSorted())
 })
 
-test.serial('the command says what deltas save, or that this Node cannot write them', async t => {
-  const files = { 'apps/web/assets/a.txt': 'a', 'apps/web/assets/app.js': release(1) }
-  const root = makeProject(t, files)
-  await runCommand(root, 'precompile')
-  writeFiles(root, { 'apps/web/assets/app.js': release(2) })
-  const { status, stdout } = await runCommand(root, 'precompile')
-  t.is(status, 0)
-  const lines = stdout.split('\n').filter(line => line.startsWith('Deltas'))
-  // Of the script, not of its source map.
-  const saved = /^Deltas {6}1 file, \d+ B instead of \d(?:\.\d)? kB$/
-  const cannot = /^Deltas {6}none: Node [\d.]+ cannot write them; 22\.19, 24\.6 and newer can$/
-  t.is(lines.length, 1)
-  t.regex(lines[0] ?? '', isAble ? saved : cannot)
-  const again = await runCommand(root, 'precompile')
-  t.notRegex(again.stdout, /Deltas/)
-})
-
 function makeBuilds(t: ExecutionContext, next: Files, old: Files = {}) {
   const root = makeProject(t)
   const dist = join(root, 'dist')
@@ -212,26 +194,6 @@ test('compress against an earlier build writes deltas from the files that differ
   writeFiles(join(root, 'older'), { 'assets/index-AaXr2f3k.js': `older();${BEFORE}` })
   await compress(dist, { against: join(root, 'older') })
   t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
-})
-
-test('verify reports, and compress removes, a delta of a file that was rebuilt under its name', async t => {
-  const path = deltaName('index-DxQkLmNp.js', BEFORE)
-  const orphan = deltaName('gone-DxQkLmNp.js', BEFORE)
-  const next = {
-    'index-DxQkLmNp.js': AFTER,
-    [path]: deltaFile(BEFORE, BEFORE),
-    [deltaName('index-DxQkLmNp.js', AFTER)]: deltaFile(AFTER, AFTER),
-    [orphan]: deltaFile(BEFORE, AFTER)
-  }
-  const { dist, run, deltas } = makeBuilds(t, next, { 'unrelated.css': 'a{}' })
-  const { problems, copies } = await verifyCopies(dist)
-  t.is(copies, 3)
-  t.deepEqual(problems, [
-    { path: orphan, message: 'has no original, so it is not needed: remove it' },
-    { path, message: 'is damaged or of another version, so it is not sent' }
-  ])
-  await run()
-  t.deepEqual(deltas(), [orphan, deltaName('index-DxQkLmNp.js', AFTER)].toSorted())
 })
 
 test('verify reports a delta whose earlier version is not beside it, as it is never sent', async t => {

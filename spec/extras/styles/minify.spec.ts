@@ -38,21 +38,6 @@ test('stylesheets and scripts get smaller; with minify: false they stay as they 
   t.deepEqual(Object.keys(readManifest(root).assets), paths)
 })
 
-test('minify is set per app and environment, and the argument of precompile overrides it', async t => {
-  const root = makeProject(t, { 'apps/web/assets/a.css': CSS, 'apps/admin/assets/a.css': CSS })
-  const isSmall = (path: string) => readPublic(root, path).toString().startsWith('.a{color:red}')
-  const apps = { web: {}, admin: { minify: false } }
-  const options = { root, apps, configure: { test: { minify: true } }, env: 'test' }
-  for (const [argument, web, admin] of [
-    [{}, true, false],
-    [{ minify: false }, false, false],
-    [{ minify: true }, true, true]
-  ] as const) {
-    await precompile(options, argument)
-    t.deepEqual([isSmall('/assets/a.css'), isSmall('/assets/admin/a.css')], [web, admin])
-  }
-})
-
 test('with sourceMaps: false there is no source map', async t => {
   const root = makeProject(t, placed({ 'app.css': CSS, 'a.js': JS }))
   await minify({ root, sourceMaps: false })

@@ -1,6 +1,6 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { transform } from 'esbuild'
-import { KEPT, LEFT } from '../../../lib/extras/styles/transform.ts'
+import { KEPT } from '../../../lib/extras/styles/transform.ts'
 import { browsersOf, lackingIn } from '../../../lib/extras/styles/browsers.ts'
 import type { KoaAssetsOptions } from '../../../lib/koa-assets.ts'
 import { installWithout } from '../../publishing/cli/run.ts'
@@ -169,29 +169,6 @@ test('esbuild lowers nothing that is warned of, and current browsers are warned 
     const { code, warnings } = await transform(text, { loader, target, supported: KEPT })
     t.deepEqual(warnings, [])
     t.is(squeeze(code), text.includes('(?<=') ? 'go(newRegExp("(?<=a)b"))' : squeeze(text))
-  }
-})
-
-/** A line for each entry of LEFT that is no entry of KEPT: esbuild refuses it where it has to be lowered. */
-const REFUSED = `export{a as"b c"}from"./a.js"
-go(()=>1,[...a])
-class A{}
-const a=1;go(a)
-function go(a=1){}
-var{a}=b
-for(let a of b);
-function*go(){}
-function go(){return new.target}
-go({a(){},get[b](){return 1}})
-function go(...a){}
-await 1;export{}
-async function go(){for await(var a of b);}
-class A{#a=1;static{go()}}`
-
-test('esbuild takes every script once it leaves what it refuses to lower', async t => {
-  for (const text of REFUSED.split('\n')) {
-    await t.throwsAsync(transform(text, { target: 'ie11', supported: KEPT }), undefined, text)
-    await t.notThrowsAsync(transform(text, { target: 'ie11', supported: LEFT }), text)
   }
 })
 

@@ -142,23 +142,6 @@ test('entryFiles lists what the tags load, with their attributes', async t => {
   t.throws(() => Reflect.apply(entryFiles, null, ['src/admin.ts', { nonce: '' }]), { message })
 })
 
-test('ctx.preload of an entry names each of its files once, as its tags request them', async t => {
-  const routes: Middleware = ctx => {
-    ctx.preload('src/main.ts')
-    ctx.preload('src/main.ts', 'src/hero.png')
-    ctx.body = ctx.assets.entry('src/main.ts')
-  }
-  const { ask } = await makeSite(t, {}, { ...optionsOf({ env: 'production' }), routes })
-  const { headers, text } = await ask('/')
-  const links = String(headers.link).split(/, (?=<)/)
-  const expected = text.split('\n').map(tag => {
-    const rel = / rel="stylesheet"/.test(tag) ? 'rel=preload; as=style' : 'rel=modulepreload'
-    return `<${urlIn(tag)}>; ${rel}; integrity="${attribute('integrity', tag)}"; crossorigin`
-  })
-  t.deepEqual(links.slice(0, -1), expected)
-  t.regex(links.at(-1) ?? '', /^<\/static\/assets\/hero-[^>]+>; rel=preload; as=image$/)
-})
-
 test('ctx.preload of a name that an app and an entry have is of the app in its own pages', async t => {
   const routes = preloading('src/print.css')
   const apps = { ...PLAIN.apps, admin: { fingerprint: false } }

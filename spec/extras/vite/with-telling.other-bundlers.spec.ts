@@ -6,9 +6,8 @@ import { makeShop, run } from '../../publishing/cli/run.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { helpAt, AssetError } from '../../../lib/runtime/errors.ts'
 import { listMounts } from '../../../lib/extras/telling/list.ts'
-import { areOf, makeBundlerProject, makeProject, makeSite, PAGES } from '../../support/index.ts'
-import { pagesOf, serial as test, summary, test as ava, unhashed } from '../../support/index.ts'
-import { writeFiles } from '../../support/index.ts'
+import { makeBundlerProject, makeProject, makeSite, PAGES, pagesOf } from '../../support/index.ts'
+import { serial as test, summary, test as ava, unhashed, writeFiles } from '../../support/index.ts'
 import { writeStats } from '../../support/webpack-stats.ts'
 
 const ENTRY = { isEntry: true, imports: ['_shared.js'] }
@@ -196,20 +195,6 @@ const ADMIN = [
   'modulepreload /static/chunk-HASH.js',
   'modulepreload /static/chunk-HASH.js'
 ]
-
-test('an entry of the metafile is its stylesheet, its module, and a preload for each import', async t => {
-  await hashed
-  const pages = pagesOf(optionsOf('site/dist'))
-  const [page, other] = [await pages(), await pages()]
-  t.deepEqual(short(other.entry('src/admin.ts')), ADMIN)
-  t.deepEqual(short(other.entry('src/print.css')), ['stylesheet /static/print-HASH.css'])
-  const tags = page.entry('src/main.ts', 'src/admin.ts', 'src/other.ts')
-  const lines = tags.split('\n')
-  t.is(new Set(lines).size, lines.length)
-  t.notRegex(tags, /lazy/, 'dynamic imports are not loaded')
-  t.true(areOf(root, 'site/dist', tags), tags)
-  t.regex(page.path('src/logo.svg'), /^\/static\/logo-[A-Z2-7]{8}\.svg$/)
-})
 
 test('the outputs are found whatever directory esbuild was started in', async t => {
   for (const [at, absWorkingDir, outdir] of [

@@ -2,7 +2,6 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { compileStringAsync } from 'sass'
-import type { PrecompileError } from '../../../../lib/koa-assets.ts'
 import { makeCounter, makeFingerprinted, makeProject, makeSite } from '../../../support/index.ts'
 import { MODES, placed, readManifest, run, test, warningsAbout } from '../../../support/index.ts'
 import { writeFiles, type Files, type Site } from '../../../support/index.ts'
@@ -217,39 +216,6 @@ test('a package that a stylesheet cannot have is an error with its place and wha
   const off = await makeSite(t, own, { packages: false })
   t.is((await off.ask('/assets/app.css')).status, 500)
   t.false(off.errors[0]?.message.includes('npm install'))
-})
-
-const BROKEN: Files = {
-  ...pkg('kit', { style: 'a.css' }, { 'a.css': "@import 'bad'; .a { src: url(f.woff2) }" }),
-  ...pkg('lost', { style: 'a.css' }, { 'a.css': '.a { src: url(gone.woff2) }' }),
-  '/node_modules/kit/f.woff2': 'font',
-  '/node_modules/bad/package.json': '{ "style" ',
-  '/node_modules/worse/package.json': '[',
-  '/package.json': dependencies('kit', 'bad', 'worse', 'lost'),
-  'css/kit.css': "@import 'kit'; @import 'lost';",
-  'css/two.css': "@import 'worse'; @import 'bad';",
-  'css/four.css': 'a { b: url(nowhere.png) }'
-}
-
-test('a package.json that cannot be read is one failure among the others, until it is repaired', async t => {
-  const root = makeProject(t, placed(BROKEN))
-  for (const bundle of [true, false]) {
-    const { problems } = await t.throwsAsync<PrecompileError>(run({ root, bundle }))
-    const told = problems.map(({ message }) => message.replaceAll(root, '').replace(/: [EU].*/, ''))
-    t.deepEqual(told, [
-      'apps/web/assets/css/four.css:1:12 refers to nowhere.png, which was not found',
-      '/node_modules/bad/package.json',
-      'node_modules/lost/a.css:1:15 refers to gone.woff2, which was not found',
-      '/node_modules/worse/package.json'
-    ])
-  }
-  const page = await makePage(t, {}, { root }, assets => assets.stylesheet('two'))
-  t.regex((await page.ask('/assets/two.css')).text, /node_modules\/worse\/package\.json/)
-  page.write('/node_modules/bad/package.json', '{ "main": "a.css" }')
-  for (const name of ['worse', 'bad']) page.write(`/node_modules/${name}/index.css`, '')
-  page.write('/node_modules/worse/package.json', '{}')
-  await page.ask('/')
-  t.is((await page.ask('/assets/two.css')).status, 200)
 })
 
 test('a stylesheet gets no file outside of its package, no dotfile, and of others what they install', async t => {

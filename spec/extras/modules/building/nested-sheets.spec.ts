@@ -1,134 +1,87 @@
 // A stylesheet gets the version of a package that Node finds from its folder, whatever was asked for before.
-import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
-import * as fc from 'fast-check'
-import { cases, makeProject, makeSite, readManifest, run, test } from '../../../support/index.ts'
-import { writeFiles } from '../../../support/index.ts'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import {
+  makeProject,
+  makeSite,
+  readManifest,
+  run,
+  test,
+  writeFiles
+} from '../../../support/index.ts'
 import { dependencies } from '../package-files.ts'
 
-const NAMES = ['kit', 'grid', 'base'] as const
+/** What each package imports. */
+const IMPORTED = { kit: ['grid', 'base'], grid: ['base'], base: [] } as const
+type Name = keyof typeof IMPORTED
 
-/** The folders in which a version of a package may be, those of other packages behind these. */
-const FOLDERS = [
-  'node_modules',
-  'apps/web/node_modules',
-  'node_modules/kit/node_modules',
-  'node_modules/grid/node_modules',
-  'node_modules/kit/node_modules/grid/node_modules',
-  'apps/web/node_modules/kit/node_modules',
-  'packages/member/node_modules'
+const [MEMBER, STORE] = ['apps/web/node_modules/kit', 'node_modules/.pnpm/grid@1/node_modules']
+/** Where there are versions: of the project, of a member of its workspace, in another package, in a store, and linked. */
+const PLACES: readonly (readonly [Name, folder: string])[] = [
+  ['kit', 'node_modules/kit'],
+  ['kit', MEMBER],
+  ['grid', `${MEMBER}/node_modules/grid`],
+  ['grid', `${STORE}/grid`],
+  ['base', `${STORE}/base`],
+  ['base', 'packages/base']
 ]
+const LINKS = { 'node_modules/grid': `${STORE}/grid`, 'node_modules/base': 'packages/base' }
 
-interface Tree {
-  /** Where there are versions, as `folder/name`. */
-  readonly at: readonly string[]
-  /** Those of the project's folder that are links to a store, as pnpm has them, with others beside them there. */
-  readonly stored: readonly string[]
-  /** A package of a workspace in the place of `kit`. */
-  readonly isLinked: boolean
-  /** The order in which the stylesheets of the app are asked for. */
-  readonly order: readonly string[]
+/** The places of all that a stylesheet of the app imports, each as often as it is imported. */
+const OF_KIT = ['packages/base', `${MEMBER}/node_modules/grid`, 'packages/base', MEMBER]
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  kit: OF_KIT,
+  grid: [`${STORE}/base`, `${STORE}/grid`],
+  base: ['packages/base'],
+  // Sass writes a module once.
+  sass: [...new Set(OF_KIT)],
+  less: OF_KIT
 }
 
-const places = FOLDERS.flatMap(folder => NAMES.map(name => `${folder}/${name}`))
-const TREES: fc.Arbitrary<Tree> = fc.record({
-  at: fc.subarray(places),
-  stored: fc.subarray([...NAMES]),
-  isLinked: fc.boolean(),
-  order: fc.shuffledSubarray([...NAMES, 'sass', 'less'], { minLength: 3 })
-})
-
-/** Each imports those behind it, so that there is no circle. */
-const imported = (name: string) => NAMES.slice(NAMES.findIndex(each => each === name) + 1)
-
-function installAt(folder: string, name: string, mark: string) {
-  const imports = (write: (name: string) => string) => imported(name).map(write).join('\n')
-  writeFiles(folder, {
+function install(root: string, name: Name, folder: string) {
+  const written = (write: (name: Name) => string) =>
+    `${IMPORTED[name].map(write).join('\n')}\n.x { --at: "${folder}" }`
+  writeFiles(join(root, folder), {
     'package.json': JSON.stringify({ name, version: '1.0.0' }),
-    'x.css': `${imports(each => `@import '${each}/x.css';`)}\n.x { --at: "${mark}" }`,
-    'x.scss': `${imports(each => `@use '${each}/x.scss' as ${each};`)}\n.x { --at: "${mark}" }`,
-    'x.less': `${imports(each => `@import (multiple) '${each}/x.less';`)}\n.x { --at: "${mark}" }`
+    'x.css': written(each => `@import '${each}/x.css';`),
+    'x.scss': written(each => `@use '${each}/x.scss' as ${each};`),
+    'x.less': written(each => `@import (multiple) '${each}/x.less';`)
   })
 }
 
-function plant(root: string, { at, stored, isLinked }: Tree) {
-  const store = join(root, 'node_modules/.pnpm')
-  const link = (name: string, to: string) => {
-    const from = join(root, 'node_modules', name)
-    rmSync(from, { recursive: true, force: true })
-    mkdirSync(dirname(from), { recursive: true })
-    symlinkSync(to, from, 'dir')
-  }
-  // Sass and Less fail as a whole where something is missing.
-  for (const name of NAMES)
-    installAt(join(root, 'node_modules', name), name, `node_modules/${name}`)
-  for (const place of at) installAt(join(root, place), posix.basename(place), place)
-  for (const name of stored) {
-    for (const each of [name, ...imported(name)]) {
-      const folder = `${name}@1/node_modules/${each}`
-      installAt(join(store, folder), each, `node_modules/.pnpm/${folder}`)
-    }
-    link(name, join(store, `${name}@1/node_modules/${name}`))
-  }
-  if (!isLinked) return
-  installAt(join(root, 'packages/member'), 'kit', 'packages/member')
-  link('kit', join(root, 'packages/member'))
-}
-
-function lookUp(root: string, name: string, from: string): string {
-  for (let folder = from; folder.startsWith(root); folder = dirname(folder)) {
-    const found = join(folder, 'node_modules', name)
-    if (existsSync(join(found, 'package.json'))) return realpathSync(found)
-  }
-  return realpathSync(join(root, 'node_modules', name))
-}
-
-/** The marks of a package's stylesheet, and of all that it imports, each as often as it is imported. */
-function expectedFrom(root: string, name: string, from: string): string[] {
-  const folder = lookUp(root, name, from)
-  const below = imported(name).flatMap(each => expectedFrom(root, each, folder))
-  return [...below, relative(root, folder).replaceAll('\\', '/')]
-}
-
-const marksIn = (text: string) => Array.from(text.matchAll(/--at: "([^"]+)"/g), ([, mark]) => mark)
+const placesIn = (text: string) => Array.from(text.matchAll(/--at: "([^"]+)"/g), ([, at]) => at)
 
 test('every stylesheet gets the version that Node finds, under the same name in all modes', async t => {
-  const property = fc.asyncProperty(TREES, async tree => {
-    const root = makeProject(t, { 'package.json': dependencies(...NAMES) })
-    plant(root, tree)
-    const css = 'apps/web/assets/css'
-    for (const name of NAMES)
-      writeFiles(root, { [`${css}/${name}.css`]: `@import '${name}/x.css';` })
-    writeFiles(root, {
-      [`${css}/sass.css.scss`]: "@use 'kit/x.scss';",
-      [`${css}/less.css.less`]: "@import (multiple) 'kit/x.less';"
-    })
+  const names = ['kit', 'grid', 'base']
+  const sheets = names.map(name => [`${name}.css`, `@import '${name}/x.css';`])
+  const root = makeProject(t, { 'package.json': dependencies(...names) })
+  writeFiles(join(root, 'apps/web/assets/css'), {
+    ...Object.fromEntries(sheets),
+    'sass.css.scss': "@use 'kit/x.scss';",
+    'less.css.less': "@import (multiple) 'kit/x.less';"
+  })
+  for (const [name, folder] of PLACES) install(root, name, folder)
+  for (const [link, to] of Object.entries(LINKS)) {
+    mkdirSync(dirname(join(root, link)), { recursive: true })
+    symlinkSync(join(root, to), join(root, link), 'dir')
+  }
+  await run({ root, bundle: false })
+  const { assets } = readManifest(root)
+  for (const order of [Object.keys(EXPECTED), Object.keys(EXPECTED).toReversed()]) {
     const site = await makeSite(t, {}, { root, sourceMaps: false })
     const reached = new Set<string>()
     const textOf = async (url: string): Promise<string> => {
       const { status, text } = await site.ask(url)
       t.is(status, 200, `${url}: ${text}`)
+      const precompiled = site.read(`/public${assets[url]?.target}`) ?? ''
+      t.deepEqual(placesIn(precompiled), placesIn(text), url)
       reached.add(url)
       const below: string[] = []
       for (const [, to = ''] of text.matchAll(/@import ["']([^"']+)/g)) below.push(await textOf(to))
       return [...below, text].join('\n')
     }
-    for (const name of [...tree.order, ...NAMES]) {
-      const named = NAMES.find(each => each === name) ?? 'kit'
-      const expected = expectedFrom(root, named, join(root, css))
-      const marks = marksIn(await textOf(`/assets/${name}.css`))
-      // Sass writes a module once.
-      t.deepEqual(marks, name === 'sass' ? [...new Set(expected)] : expected)
-    }
-    await run({ root, bundle: false })
-    const { assets } = readManifest(root)
-    const built = Object.keys(assets).filter(path => !/sass|less/.test(path))
-    const asked = [...reached].filter(path => !/sass|less/.test(path))
-    t.deepEqual(built, asked.toSorted())
-    for (const path of asked) {
-      const precompiled = site.read(`/public${assets[path]?.target}`) ?? ''
-      t.deepEqual(marksIn(precompiled), marksIn((await site.ask(path)).text), path)
-    }
-  })
-  await fc.assert(property, { numRuns: cases(6, 100) })
+    for (const name of order)
+      t.deepEqual(placesIn(await textOf(`/assets/${name}.css`)), EXPECTED[name])
+    t.deepEqual([...reached].toSorted(), Object.keys(assets))
+  }
 })
