@@ -273,3 +273,18 @@ for (const way of ['beside', 'in the process of'] as const) {
     await until(isByTime, 'the page has the URL by which it is imported')
   })
 }
+
+test('ctx.preload takes an entry in a test without a build, and tags have the source names', async t => {
+  const routes: Middleware = ctx => {
+    ctx.preload('src/main.ts')
+    ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
+    ctx.body = ctx.assets.entry('src/main.ts', 'src/print.css')
+  }
+  const { ask } = await makeSite(t, {}, { env: 'test', mounts: { '/admin': MOUNT }, routes })
+  const { text, headers } = await ask('/')
+  t.is(headers['x-path'], '/admin/src/a.svg')
+  t.true(String(headers.link).includes('</admin/src/main.ts>; rel=modulepreload'))
+  const tags = summary(text)
+  t.is(tags[0], 'stylesheet /admin/src/print.css')
+  t.is(tags.at(-1), 'module /admin/src/main.ts')
+})

@@ -1,4 +1,4 @@
-// Vite's dev server: found by its announcement, or given to koaAssets; and pages without a build.
+// The option dev: Vite's dev server, found by its announcement, or given to koaAssets, and its origins.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,14 +8,19 @@ import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
 import type { Middleware } from 'koa'
-import { build, resolveConfig, type InlineConfig } from 'vite'
+import { build, resolveConfig, type InlineConfig, type ServerOptions } from 'vite'
+import { freePort } from '../../../demo/deploy/stack.ts'
+import { settleProject } from '../../../lib/runtime/app/extras.ts'
+import { settle } from '../../../lib/runtime/settings/settings.ts'
+import { BUILD } from '../../../lib/extras/vite/options.ts'
+import { inputsOf } from '../../../lib/extras/vite/vite-server.ts'
+import { attribute, ESBUILD, listen, makeBundlerProject, makeProject } from '../../support/index.ts'
+import { makeSite, PAGES, pagesOf, summary, test, TWO_BUILDS } from '../../support/index.ts'
+import { viteMount, warningsAbout, type ExecutionContext } from '../../support/index.ts'
 import type { MountOptions } from '../../../lib/runtime/settings/options.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
 import { startVite } from '../../support/vite-server.ts'
-import { attribute, listen, makeBundlerProject, makeProject } from '../../support/index.ts'
-import { makeSite, PAGES, pagesOf, summary, test, viteMount } from '../../support/index.ts'
-import { warningsAbout, type ExecutionContext } from '../../support/index.ts'
 
 const MANIFEST = viteMount()
 const ANNOUNCED = 'dist/.vite/dev-server.json'
@@ -294,17 +299,119 @@ test("the file of fallback is Vite's own page in development, whose base is the 
   t.notThrows(() => pagesOf({ ...elsewhere, env: 'test' }))
 })
 
-test('ctx.preload takes an entry in a test without a build, and tags have the source names', async t => {
-  const routes: Middleware = ctx => {
-    ctx.preload('src/main.ts')
-    ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))
-    ctx.body = ctx.assets.entry(...MAIN)
+test('while `dev` is in force the manifest is not read; `dev: condition && url` may mean none', t => {
+  const root = makeProject(t, { 'dist/m.json': '{}' })
+  for (const [dev, settled, isRead = false] of [
+    [true, true],
+    ['http://localhost:5173/', 'http://localhost:5173'],
+    [false, undefined, true],
+    ['', undefined, true],
+    [undefined, undefined, true]
+  ] as const) {
+    const mounts = { '/x': { dir: isRead ? 'dist' : 'none', manifest: 'dist/m.json', dev } }
+    const [mount] = settle({ root, env: 'development', mounts }, {}).mounts
+    t.is(mount?.dev, settled)
+    t.is(mount?.manifest, isRead ? join(root, 'dist/m.json') : undefined)
+    const inProduction = () => settle({ root, env: 'production', mounts }, {})
+    if (!isRead) t.throws(inProduction, { code: 'mount-unusable' })
   }
-  const { ask } = await makeSite(t, {}, { env: 'test', mounts: { '/admin': MANIFEST }, routes })
-  const { text, headers } = await ask('/')
-  t.is(headers['x-path'], '/admin/src/a.svg')
-  t.true(String(headers.link).includes('</admin/src/main.ts>; rel=modulepreload'))
-  const tags = summary(text)
-  t.is(tags[0], 'stylesheet /admin/src/print.css')
-  t.is(tags.at(-1), 'module /admin/src/main.ts')
+})
+
+test('a wrong dev is an error at start, with what it must be', t => {
+  for (const dev of ['localhost:5173', 'http://localhost:5173/base', 'http://localhost:99999']) {
+    const options = { mounts: { '/a': { dir: '.', dev } } }
+    const message = `dev must be ${BUILD.dev.expected}, got '${dev}' (mounts./a.dev)`
+    t.throws(() => settleProject(options, {}), { instanceOf: TypeError, message })
+  }
+})
+
+test('a mount serves nothing while dev is in force', async t => {
+  const files = { '/build/logo.png': 'png', '/public/static/logo.png': 'hidden by the mount' }
+  const mounts = { '/static': { dir: 'build', dev: true } }
+  const routes: Middleware = ctx => void (ctx.body = 'the dev server')
+  const { ask } = await makeSite(t, files, { mounts, routes })
+  t.is((await ask('/static/logo.png')).text, 'hidden by the mount')
+  t.is((await ask('/static/js/deep/a.js')).text, 'the dev server')
+})
+
+/** A project with builds of two bundlers, and Vite's dev server of one. */
+const built = (t: ExecutionContext) => {
+  const root = makeProject(t, TWO_BUILDS)
+  const plugins = [freshAssets({ mount: '/admin', input: 'src/main.js' })]
+  const serve = (server: ServerOptions = {}) => startVite(t, root, { plugins, server })
+  return { root, serve }
+}
+
+test('devOrigins has the http and ws origins of Vite, on whatever port, and none in production', async t => {
+  const { root, serve } = built(t)
+  const pages = inDevelopment(root)
+  const devOrigins = async () => (await pages()).devOrigins
+  t.deepEqual(await devOrigins(), [], 'it does not run')
+  const first = await serve()
+  t.deepEqual(await devOrigins(), [first.origin, first.origin.replace('http', 'ws')])
+  const second = await serve()
+  t.not(second.origin, first.origin)
+  t.deepEqual(await devOrigins(), [second.origin, second.origin.replace('http', 'ws')])
+  for (const options of [{ mounts: { '/admin': MANIFEST } }, { env: 'development' }])
+    t.deepEqual((await pagesOf({ root, ...options })()).devOrigins, [])
+})
+
+for (const [what, config, expected] of [
+  ['ws.clientPort', { ws: { clientPort: 443, protocol: 'wss' } }, ['wss://127.0.0.1:443']],
+  ['ws.host', { ws: { host: 'hmr.localhost' } }, ['ws://hmr.localhost:<port>']],
+  ['hmr.clientPort, as before Vite 8', { hmr: { clientPort: 8443 } }, ['ws://127.0.0.1:8443']],
+  ['ws: false', { ws: false as const }, []]
+] as const) {
+  test(`devOrigins follows Vite's own options: ${what}`, async t => {
+    const { root, serve } = built(t)
+    const { origin } = await serve(config)
+    const { devOrigins } = await inDevelopment(root)()
+    const sockets = expected.map(each => each.replace('<port>', new URL(origin).port))
+    t.deepEqual(devOrigins, [origin, ...sockets])
+  })
+}
+
+for (const [what, ws, expected] of [
+  ['a port of its own', (port: number) => ({ port }), ['localhost', '127.0.0.1']],
+  ["the application's server", () => ({ server: createServer() }), []],
+  ['none', () => false as const, []]
+] as const) {
+  test(`devOrigins of Vite in the process has what 'self' does not allow, if its socket is ${what}`, async t => {
+    const { root, serve } = built(t)
+    const port = await freePort()
+    const { server: dev } = await serve({ middlewareMode: true, ws: ws(port) })
+    const { devOrigins } = await inDevelopment(root, { dev })()
+    const origins = expected.map(host => `ws://${host}:${port}`)
+    t.deepEqual(devOrigins, origins)
+  })
+}
+
+test('the entries of Vite 6 and 7 are those of rollupOptions, but for HTML', t => {
+  const build = { rollupOptions: { input: ['src/main.ts', 'index.html'] } }
+  t.deepEqual(inputsOf({ root: import.meta.dirname, base: '/', plugins: [], build }), [
+    'src/main.ts'
+  ])
+})
+
+test('what somebody writes into an announcement adds nothing to a policy but the origin', async t => {
+  const { root, serve } = built(t)
+  const { origin } = await serve()
+  const file = join(root, ANNOUNCED)
+  const announced = JSON.parse(readFileSync(file, 'utf8')) as object
+  const sockets = ['ws://localhost:1; script-src *', "'unsafe-inline'"]
+  writeFileSync(file, JSON.stringify({ ...announced, sockets }))
+  t.deepEqual((await inDevelopment(root)()).devOrigins, [origin, origin.replace('http', 'ws')])
+})
+
+test('with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
+  const { root } = built(t)
+  for (const [dev, expected] of [
+    ['http://localhost:5173/', ['http://localhost:5173', 'ws://localhost:5173']],
+    ['https://dev.localhost', ['https://dev.localhost', 'wss://dev.localhost']],
+    [true, []]
+  ] as const) {
+    const mounts = { '/admin': { ...MANIFEST, dev }, '/other': { ...ESBUILD, dev } }
+    const page = await pagesOf({ root, env: 'development', mounts })()
+    t.deepEqual(page.devOrigins, [...expected])
+  }
 })
