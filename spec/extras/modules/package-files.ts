@@ -6,7 +6,8 @@ import { build } from '../../../lib/extras/modules/building/build-process.ts'
 import type { Needed } from '../../../lib/extras/modules/resolving.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
-import { makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { isBare, loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
+import { makeSite, writeFiles, type Files, type Site } from '../../support/site.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -68,7 +69,39 @@ export function mapIn(html: string) {
   return JSON.parse(json) as { readonly imports: Readonly<Record<string, string>> }
 }
 
-let loaded = 0
+let folders = 0
+
+/** Writes a module of a site, and all that it loads, to a folder, with the URLs of files, and runs it there. */
+export async function runModule(
+  { root, ask }: Pick<Site, 'root' | 'ask'>,
+  first: string,
+  imports: Readonly<Record<string, string>>,
+  name = 'run'
+) {
+  const { find } = await loadModuleLexer()
+  const folder = join(root, `${name}-${folders++}`)
+  const fileOf = (url: string) => pathToFileURL(join(folder, decodeURI(url))).href
+  const [reached, loaded] = [new Set([first]), new Set([first])]
+  for (const url of reached) {
+    const { status, text } = await ask(url)
+    if (status !== 200) return { failed: `${status} ${url}` }
+    let code = text
+    for (const each of /\.m?js$/.test(url) ? find(text).references.toReversed() : []) {
+      const { kind, path, suffix, start, end } = each
+      const to = imports[path] ?? (isBare(each) ? undefined : posix.resolve(url, '..', path))
+      const isStatic = kind === 'import'
+      if (to === undefined && isStatic) return { failed: `${url} imports '${path}'` }
+      if (to === undefined || !to.startsWith('/')) continue
+      if (isStatic && loaded.has(url)) loaded.add(to)
+      reached.add(to)
+      code = code.slice(0, start) + JSON.stringify(fileOf(to) + suffix) + code.slice(end)
+    }
+    writeFiles(folder, { [decodeURI(url)]: code })
+  }
+  writeFiles(folder, { 'package.json': '{"type":"module"}' })
+  const exported = (await import(fileOf(first))) as Readonly<Record<string, unknown>>
+  return { exported, loaded: [...loaded].slice(1).toSorted() }
+}
 
 /** A site in development with a page of one view, by default its import map. */
 export async function makePage(
@@ -80,19 +113,12 @@ export async function makePage(
   const routes: Middleware = ctx => void (ctx.path === '/' && (ctx.body = view(ctx.assets)))
   const site = await makeSite(t, files, { ...options, routes })
   const imports = async () => mapIn((await site.ask('/')).text).imports
-  /** What a module exports, run here: it and all that it imports by relative URLs are written to files. */
-  const load = async (specifier: string): Promise<Record<string, unknown>> => {
-    const folder = join(site.root, `loaded-${loaded++}`)
-    const paths = new Set([(await imports())[specifier] ?? ''])
-    for (const path of paths) {
-      const { text } = await site.ask(path)
-      writeFiles(folder, { [path.slice(1).replace(/\?.*/, '')]: text })
-      for (const [, to = ''] of text.matchAll(/\b(?:from|import\(|import|URL\()\s*["'](\.[^"']+)/g))
-        paths.add(posix.join(posix.dirname(path), to))
-    }
-    const [first = ''] = paths
-    writeFiles(folder, { 'package.json': '{"type":"module"}' })
-    return (await import(pathToFileURL(join(folder, first)).href)) as Record<string, unknown>
+  /** What a module exports, run here. */
+  const load = async (specifier: string) => {
+    const all = await imports()
+    const ran = await runModule(site, all[specifier] ?? '', all)
+    if ('failed' in ran) throw new Error(ran.failed)
+    return ran.exported
   }
   return { ...site, imports, load }
 }

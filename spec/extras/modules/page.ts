@@ -1,11 +1,8 @@
 // A page with one module, run as a browser would: in development, precompiled module by module, and joined.
-import { join, posix } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Middleware } from 'koa'
-import { isBare, loadModuleLexer } from '../../../lib/publishing/references/modules.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { makeSite, run, writeFiles, type ExecutionContext, type Site } from '../../support/index.ts'
-import { mapIn } from './package-files.ts'
+import { makeSite, run, type ExecutionContext, type Site } from '../../support/index.ts'
+import { mapIn, runModule } from './package-files.ts'
 
 export const WAYS = ['development', false, 'packages', true] as const
 export type Way = (typeof WAYS)[number]
@@ -50,37 +47,12 @@ export async function outcomeOf(
 const SCRIPT = /<script [^>]*src="([^"]+)"/
 const PRELOADED = /href="([^"]+)" rel="modulepreload"/g
 
-let pages = 0
-
-/** Writes all that the page loads to a folder, with the URLs of files, and runs it there. */
-async function runPage({ root, ask }: Site, html: string, name: string) {
-  const { find } = await loadModuleLexer()
-  const { imports } = html.includes('"importmap"')
-    ? mapIn(html)
-    : { imports: {} as Record<string, string> }
-  const first = SCRIPT.exec(html)?.[1] ?? ''
-  const folder = join(root, `${name}-${pages++}`)
-  const fileOf = (url: string) => pathToFileURL(join(folder, decodeURI(url))).href
-  const [reached, loaded] = [new Set([first]), new Set([first])]
-  for (const url of reached) {
-    const { status, text } = await ask(url)
-    if (status !== 200) return { failed: `${status} ${url}` }
-    let code = text
-    for (const each of /\.m?js$/.test(url) ? find(text).references.toReversed() : []) {
-      const { kind, path, suffix, start, end } = each
-      const to = imports[path] ?? (isBare(each) ? undefined : posix.resolve(url, '..', path))
-      const isStatic = kind === 'import'
-      if (to === undefined && isStatic) return { failed: `${url} imports '${path}'` }
-      if (to === undefined || !to.startsWith('/')) continue
-      if (isStatic && loaded.has(url)) loaded.add(to)
-      reached.add(to)
-      code = code.slice(0, start) + JSON.stringify(fileOf(to) + suffix) + code.slice(end)
-    }
-    writeFiles(folder, { [decodeURI(url)]: code })
-  }
-  writeFiles(folder, { 'package.json': '{"type":"module"}' })
+/** Runs the page from a folder. */
+async function runPage(site: Site, html: string, name: string) {
+  const imports = html.includes('"importmap"') ? mapIn(html).imports : {}
+  const ran = await runModule(site, SCRIPT.exec(html)?.[1] ?? '', imports, name)
+  if ('failed' in ran) return ran
   const preloaded = Array.from(html.matchAll(PRELOADED), ([, url = '']) => url)
-  const listed = { loaded: [...loaded].slice(1).toSorted(), preloaded: preloaded.toSorted() }
-  const { told } = (await import(fileOf(first))) as { readonly told?: unknown }
-  return { told: await told, ...listed }
+  const { exported, loaded } = ran
+  return { told: await exported['told'], loaded, preloaded: preloaded.toSorted() }
 }

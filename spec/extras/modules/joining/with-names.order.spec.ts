@@ -28,14 +28,13 @@ const KINDS = [
 const told = (what: string) => `globalThis.trace.push(${what})`
 const later = (what: string) => `globalThis.later.push(() => ${what})`
 const urlOf = (path: string) => `new URL('${path}', import.meta.url)`
-const workerOf = (path: string) => `new Worker(${urlOf(path)}, { type: 'module' }).done`
 const loading = (path: string) => `load(${urlOf(path)}.href)`
 /** A module that does something by its own URL stays a file, which runs before all that is joined. */
 const OWN_NAME =
   "globalThis.early.push(import.meta.url.replace(/.*\\//, '').replace(/-[\\da-f]{32}/, ''))"
 const OWN_URL = 'globalThis.early.push(typeof import.meta.url)'
 
-/** Modules with effects that import each other: in cycles, later, by URLs, in workers, from packages of both kinds. */
+/** Modules with effects that import each other: in cycles, later, by URLs, from packages of both kinds. */
 function makeGraph(seed: number, { isAwaiting, hasCommonJs }: (typeof KINDS)[number]) {
   const random = randomFrom(seed)
   const below = (limit: number) => Math.floor(random() * limit)
@@ -67,7 +66,6 @@ function makeGraph(seed: number, { isAwaiting, hasCommonJs }: (typeof KINDS)[num
       const body = isFirst ? [effect, ...lines, exported] : [...lines, effect, exported]
       if (usesUrls && !isCommonJs && file !== 'index.js') {
         if (isCyclic && is(0.4)) body.unshift("import './index.js'")
-        if (!isCyclic && is(0.05)) body.push(later(workerOf(`./${file}`)))
         if (is(0.2) && others.length > 0) body.push(later(`import('${pick(others).name}')`))
         if (is(0.2)) body.push(later(loading(`./data.js${pick(SUFFIXES)}`)))
       }
@@ -99,8 +97,7 @@ function makeGraph(seed: number, { isAwaiting, hasCommonJs }: (typeof KINDS)[num
       isAwaiting && is(0.5) ? 'await undefined' : '',
       told([`'${own}'`, ...wanted.map((_, index) => `v${index}`)].join(' + ')),
       ...lazy.map(each => later(`import('./${each}.js')`)),
-      is(0.15) ? later(loading(`./${other}.js${pick(SUFFIXES)}`)) : '',
-      is(0.02) ? later(workerOf(`./${other}.js`)) : ''
+      is(0.15) ? later(loading(`./${other}.js${pick(SUFFIXES)}`)) : ''
     ]
     files[`javascripts/${name}/${own}.js`] = [
       ...imports,
@@ -116,39 +113,23 @@ function makeGraph(seed: number, { isAwaiting, hasCommonJs }: (typeof KINDS)[num
 
 const SUFFIXES = ['', '?v=1', '#part', '?v=1#part']
 
-/** Loads modules, and then what these load later; a worker does the same. */
-const LOAD = `
-async function traceOf(urls, Worker) {
-  const load = url => import(url)
-  Object.assign(globalThis, { trace: [], early: [], later: [], load, Worker })
+/** A program of its own, as tsx has hooks: it loads the modules of each page, and then what these load later. */
+const PROGRAM = `
+const load = url => import(url)
+const traces = []
+for (const urls of JSON.parse(process.argv[1])) {
+  Object.assign(globalThis, { trace: [], early: [], later: [], load })
   for (const url of urls) await import(url)
   for (let next = later.shift(); next; next = later.shift()) {
     trace.push('later')
     await next()
   }
-  return { trace, early: early.toSorted() }
-}`
-const IN_WORKER = `${LOAD}
-const { parentPort, workerData } = require('node:worker_threads')
-traceOf([workerData], class {}).then(trace => parentPort.postMessage(trace))`
-
-/** A program of its own: tsx has hooks. */
-const PROGRAM = `${LOAD}
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-const [pages, code] = JSON.parse(process.argv[1])
-class PageWorker {
-  constructor(url) {
-    const told = once(new Worker(code, { eval: true, execArgv: [], workerData: url.href }), 'message')
-    this.done = told.then(([inWorker]) => trace.push(inWorker.trace))
-  }
+  traces.push({ trace, early: early.toSorted() })
 }
-const traces = []
-for (const urls of pages) traces.push(await traceOf(urls, PageWorker))
 process.stdout.write(JSON.stringify(traces))`
 
 async function tracesOf(pages: readonly (readonly string[])[]) {
-  const words = ['--input-type=module', '-e', PROGRAM, JSON.stringify([pages, IN_WORKER])]
+  const words = ['--input-type=module', '-e', PROGRAM, JSON.stringify(pages)]
   const { stdout } = await command(process.execPath, words)
   return JSON.parse(stdout) as readonly { trace: readonly unknown[]; early: readonly string[] }[]
 }
