@@ -39,16 +39,6 @@ test('pages are told of a module with the CommonJS built again for it, and the t
   t.regex((await site.ask('/assets/npm/spoken.js')).text, /export \{[^}]*\btwo\b/)
 })
 
-test('the terminal tells nothing of an edited module in a folder npm of the app', async t => {
-  const site = await makeSite(t, { 'js/npm/own.js': 'export const own = 1' })
-  t.is((await site.ask('/assets/npm/own.js')).status, 200)
-  const tab = await openTold(t, site.port, 'use=/assets/npm/own.js')
-  const next = tab.next()
-  site.write('js/npm/own.js', 'export const own = 2')
-  t.deepEqual(editedIn(await next), ['/assets/npm/own.js'])
-  t.deepEqual(warningsAbout('npm/own.js'), [])
-})
-
 test('a script waits for a build that has begun, and has the name of CommonJS that it imports now', async t => {
   const site = await importing(t, 'wide')
   for (const name of ['app.js', 'npm/wide.js']) await site.ask(`/assets/${name}`)

@@ -7,16 +7,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { PrecompileReport } from '../../../lib/index.ts'
 import { run } from '../../publishing/cli/run.ts'
 import { onFailingDisk } from '../../support/failing-disk.ts'
-import {
-  cases,
-  filesBelow,
-  makeProject,
-  makeSite,
-  test,
-  textsBelow,
-  words
-} from '../../support/index.ts'
-import { writeFiles, type Files } from '../../support/index.ts'
+import { cases, filesBelow, makeProject, makeSite, test, textsBelow } from '../../support/index.ts'
+import { words, writeFiles } from '../../support/index.ts'
 
 const ASSETS = words(`
   apps/web/assets/favicon.ico apps/web/assets/fonts/.gitkeep apps/web/assets/images/logo.svg
@@ -168,22 +160,6 @@ test('init lets nodemon ignore what the server publishes, wherever its configura
   }
 })
 
-test('init says what to write for pm2, whose configuration is code, until it is there', async t => {
-  const saysOf = async (files: Files) => {
-    const { stdout } = await run(makeProject(t, files), 'init')
-    return /For pm2 with watch, write into the app's entry of (.*):\n\n {2}(.*)/
-      .exec(stdout)
-      ?.slice(1)
-  }
-  const list = 'ignore_watch: ["public","apps/*/assets","node_modules"]'
-  const config = { 'ecosystem.config.js': 'module.exports = {}' }
-  t.deepEqual(await saysOf(config), ['ecosystem.config.js', list])
-  const dependent = { 'package.json': '{ "dependencies": { "pm2": "7" } }' }
-  t.deepEqual(await saysOf(dependent), ['ecosystem.config.cjs', list])
-  t.is(await saysOf({ 'pm2.json': '{ "ignore_watch": [] }' }), undefined)
-  t.is(await saysOf({}), undefined)
-})
-
 test('init opens nothing that is no file: a FIFO would wait for a writer', async t => {
   const root = makeProject(t)
   for (const name of ['package.json', '.gitignore', '.env.test'])
@@ -259,15 +235,3 @@ for (const [title, files, line] of [
     }
   })
 }
-
-test('with --tailwind init names the packages that are not there yet, and nothing once they are', async t => {
-  const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
-  const told = async () => /Tailwind needs:\n\n.*/.exec((await run(root, 'init --tailwind')).stdout)
-  const install = 'Tailwind needs:\n\n  npm install --save-dev'
-  t.is((await told())?.[0], `${install} tailwindcss @tailwindcss/postcss postcss`)
-  writeFiles(root, { 'node_modules/@tailwindcss/postcss/package.json': '{}' })
-  t.is((await told())?.[0], `${install} tailwindcss postcss`)
-  const others = ['tailwindcss', 'postcss'].map(name => [`node_modules/${name}/package.json`, '{}'])
-  writeFiles(root, Object.fromEntries(others))
-  t.is(await told(), null)
-})

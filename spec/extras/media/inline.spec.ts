@@ -1,5 +1,4 @@
 // The helper inline: an SVG file as an element of the page.
-import { join } from 'node:path'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { readSvg } from '../../../lib/extras/media/svg.ts'
@@ -148,18 +147,6 @@ test('whatever text and attributes a file has, they leave no tag', t => {
   })
   t.notThrows(() => fc.assert(property, { numRuns: cases(200, 5000) }))
 })
-
-for (const mode of MODES) {
-  test(`a refused file is an error with its place, of precompile already (${mode})`, async t => {
-    const files = { 'images/icons/cart.svg': `<svg ${SVG}>\n <script/></svg>` }
-    const make = makeFingerprinted(t, mode, files, { inline: 'icons/**' })
-    const error = await t.throwsAsync(
-      make.then(site => site.render(assets => assets.inline('icons/cart.svg')))
-    )
-    const place = join('apps', 'web', 'assets', 'images', 'icons', 'cart.svg:2:2')
-    t.true(error.message.includes(`${place}: inline() refuses the file: it contains <script>`))
-  })
-}
 
 for (const mode of MODES) {
   test(`without the option icons may be in pages, and one that is refused is an image (${mode})`, async t => {

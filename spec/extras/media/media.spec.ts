@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { Middleware } from 'koa'
 import { fingerprinted, makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
@@ -144,18 +144,6 @@ for (const env of ['development', 'test']) {
     t.is(await page(), '<img src="/assets/a.png" alt="A">')
   })
 }
-
-test('a page is rendered without the size of an image that cannot be read', async t => {
-  const routes: Middleware = ctx => {
-    // As if it were unreadable: no event has told of it yet.
-    rmSync(site.at('img/a.png'))
-    mkdirSync(site.at('img/a.png'))
-    ctx.body = ctx.assets.image('a.png')
-  }
-  const site = await makeSite(t, { 'img/a.png': IMAGES['a.png'] }, { routes })
-  t.is((await site.ask('/assets/a.png')).status, 200)
-  t.is((await ask(site.port, '/')).text, '<img src="/assets/a.png" alt="A">')
-})
 
 test('the manifest has the sizes, and pages do without where one of an earlier release has none', async t => {
   const files = { 'img/a.png': IMAGES['a.png'], 'js/a.js': '' }

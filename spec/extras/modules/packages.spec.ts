@@ -83,9 +83,6 @@ for (const way of ['live', 'precompiled'] as const) {
     const later = { root: site.root, env: 'production', packages: ['tip'] }
     const page = await makePage(t, {}, later)
     t.regex((await page.imports())['tip/more'] ?? '', withDigest(/more-DIGEST\.js$/))
-    const other = await makePage(t, {}, later, assets => assets.path('more.js'))
-    t.is((await other.ask('/')).status, 500)
-    t.regex(other.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
   })
 }
 

@@ -1,8 +1,7 @@
 // Files of earlier builds that open pages still ask for, kept in the next builds.
-import { existsSync, lstatSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build as buildWithEsbuild } from 'esbuild'
 import type { Middleware } from 'koa'
 import { run } from '../../publishing/cli/run.ts'
 import { helpAt } from '../../../lib/runtime/errors.ts'
@@ -159,23 +158,6 @@ test('a file that the next build has again belongs to that build, and clean leav
   writeFileSync(at(`next/${LIST}`), list([30, OLD, NEW, 'gone-AbCd1234.js']))
   t.deepEqual((await cleanKept(at('next'), { keep: 0 })).removed, [NEW])
   t.true(existsSync(at(`next/${OLD}`)))
-})
-
-test('keep knows builds of esbuild by their metafile, even after they were moved', async t => {
-  const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
-  const [dist, old] = [join(project, 'dist'), join(project, 'dist.old')]
-  const bundle = async () => {
-    const entries = { entryPoints: ['main.js', 'other.js'], entryNames: '[name]-[hash]' }
-    const written = { outdir: 'dist', bundle: true, absWorkingDir: project }
-    const { metafile } = await buildWithEsbuild({ ...entries, ...written, metafile: true })
-    writeFiles(dist, { 'metafile.json': JSON.stringify(metafile) })
-  }
-  await bundle()
-  renameSync(dist, old)
-  writeFiles(project, { 'main.js': 'console.log(2)' })
-  await bundle()
-  const main = readdirSync(old).find(name => /^main-.*\.js$/.test(name))
-  t.deepEqual((await keep(old, dist)).kept, [main])
 })
 
 const PICTURE = 'logo-QrSt7890.png'

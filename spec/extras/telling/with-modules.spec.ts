@@ -2,10 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { overview } from '../../../lib/extras/telling/overview.ts'
-import type { Weight } from '../../../lib/extras/telling/weight.ts'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { makeProject, test } from '../../support/index.ts'
-import { modulePkg, pkg } from '../modules/package-files.ts'
+import { pkg } from '../modules/package-files.ts'
 import { explain } from './told.ts'
 
 test('the block at start names the packages of an app once', t => {
@@ -13,30 +12,6 @@ test('the block at start names the packages of an app once', t => {
   const packages = ['tip', { '@fonts/inter': ['400.css'] }, { tip: ['more.js'] }]
   const block = overview(settleProject({ root, env: 'development', packages }, {}), '')
   t.regex(block, /^  \/assets\/… +apps\/web\/assets, npm: tip, @fonts\/inter$/m)
-})
-
-test.serial('what a package requires or shares with another weighs for a package', async t => {
-  const required = {
-    'index.js': "module.exports = require('./cjs/seen.js')",
-    'cjs/seen.js': `exports.seen = Date.now() + '${'seen '.repeat(40)}'`
-  }
-  const root = makeShop(t, {
-    'js/app.js':
-      "import 'one'\nimport 'two/other'\nimport { seen } from 'common'\nconsole.log(seen)",
-    '/assets.config.json': JSON.stringify({ packages: ['one', 'two', 'common'] }),
-    ...modulePkg('one', "import 'state'"),
-    ...modulePkg('two', "import 'state'"),
-    '/node_modules/two/other.js': "import 'state'\nexport default 'other'",
-    ...modulePkg('state', `globalThis.state = '${'seen '.repeat(40)}'`),
-    ...pkg('common', {}, required)
-  })
-  await run(root, 'precompile')
-  const { stdout } = await run(root, 'list --entry app --env production --json')
-  const { groups } = JSON.parse(stdout) as Weight
-  const names = groups.map(({ path }) => path)
-  t.deepEqual(names.toSorted(), ['common', 'one', 'state', 'the application', 'two'])
-  const paths = groups.flatMap(({ path, parts }) => parts.map(part => `${path}: ${part.path}`))
-  t.true(paths.includes('common: /assets/npm/common/cjs/seen.js'), paths.join('\n'))
 })
 
 test.serial('without the packages list and explain tell of what a precompile made', async t => {
