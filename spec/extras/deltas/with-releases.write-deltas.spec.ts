@@ -111,9 +111,6 @@ test('a damaged delta is found by verify, and removed or written again by precom
   const message = 'is damaged or of another version, so it is not sent'
   for (const [damage, bytes] of Object.entries({
     'cut at its end': good.subarray(0, -1),
-    'cut at its start': good.subarray(1),
-    'without its seal': good.subarray(0, -40),
-    empty: Buffer.alloc(0),
     'of another version': deltaFile(next, next)
   })) {
     writeFiles(folder, { [path]: bytes })
@@ -132,10 +129,6 @@ test('a damaged delta is found by verify, and removed or written again by precom
   writeFiles(folder, { [path]: good.subarray(1) })
   await run({ root, deltas: false })
   t.deepEqual(deltas(), [], 'without new ones, too')
-  writeFiles(folder, { [path]: good })
-  rmSync(join(folder, target(old)))
-  await deploy(next)
-  t.deepEqual(await problems(), [], 'its earlier version is gone')
 })
 
 test('clean removes a delta together with either of its files', async t => {
@@ -187,10 +180,6 @@ test('compress against an earlier build writes deltas from the files that differ
   t.is(report.deltas?.files, isAble ? 2 : 0)
   writeFiles(dist, old)
   t.deepEqual((await verifyCopies(dist)).problems, [])
-  const stamps = () => deltas().map(path => statSync(join(dist, path)).ino)
-  const before = stamps()
-  t.is((await run()).deltas?.files, isAble ? 2 : 0)
-  t.deepEqual(stamps(), before, 'a delta that is right is not written again')
   writeFiles(join(root, 'older'), { 'assets/index-AaXr2f3k.js': `older();${BEFORE}` })
   await compress(dist, { against: join(root, 'older') })
   t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')

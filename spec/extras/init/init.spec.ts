@@ -128,11 +128,6 @@ const IGNORES = ['public/', 'apps/*/assets/']
 /** The text before, and after: what nodemon has to ignore is added, and all else stays. */
 const IGNORING: Readonly<Record<string, readonly [file: string, before: string, after?: string]>> =
   {
-    'no configuration': [
-      'package.json',
-      `{\n\t"name": "shop",\n\t"devDependencies": { "nodemon": "^3.0.0" }\n}`,
-      `${JSON.stringify({ name: 'shop', ...NODEMON, nodemonConfig: { ignore: IGNORES } }, null, '\t')}\n`
-    ],
     'a configuration in package.json': [
       'package.json',
       JSON.stringify({ ...NODEMON, nodemonConfig: { ignore: ['public'], ext: 'js' } }),

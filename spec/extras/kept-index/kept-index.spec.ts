@@ -94,7 +94,6 @@ const KIT_PATHS = [...PATHS, ...ASKED.map(name => `/assets/${name}`)]
 /** What is written while no server runs, and what the next one then has in which stylesheet. */
 const UPDATES: readonly (readonly [files: Files, path: string, has: string])[] = [
   [{ 'kit/package.json': '{ "style": "b.css" }' }, '/assets/kit.css', '"/assets/npm/kit/b.css"'],
-  [{ 'kit/a.css': '.edited {}' }, '/assets/npm/kit/a.css', '.edited {}'],
   [
     { 'kit/node_modules/in/package.json': '{}', 'kit/node_modules/in/index.css': '' },
     '/assets/npm/kit/a.css',

@@ -1,14 +1,12 @@
-import { once } from 'node:events'
 import { renameSync, rmSync, utimesSync } from 'node:fs'
-import { connect, createServer } from 'node:http2'
 import { makeHelpers } from '../../runtime/views/view-helpers-site.ts'
 import { encodePath } from '../../../lib/runtime/urls/spelling.ts'
 import type { LinkedReport } from '../../../lib/extras/live/page-state.ts'
 import { helpersOf } from '../../../lib/extras/live/tag.ts'
 import { withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { startProcess } from '../../support/processes.ts'
-import { isWindows, makeProject, makeSite, open, test, until } from '../../support/index.ts'
-import { untilSettled, writeFiles } from '../../support/index.ts'
+import { isWindows, makeProject, makeSite, test, until, untilSettled } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
 import { openTold } from './tab.ts'
 
 const FILES = {
@@ -162,22 +160,6 @@ test('on a file system without events every edit is reported within seconds', as
     await until(() => tab.version(key) !== before, `another version of ${file}`)
   }
   t.true(tab.told().length >= 3)
-})
-
-test('over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
-  const site = await makeSite(t, FILES)
-  const port = await open(t, createServer(site.app.callback()))
-  const session = connect(`http://127.0.0.1:${port}`)
-  t.teardown(() => session.destroy())
-  const stream = session.request({ ':path': '/assets/-/live?use=app.css' })
-  let text = ''
-  stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  await until(() => text.includes(`"key":"${APP}"`), 'the first message')
-  site.write('css/_part.scss', 'a { b: 2 }')
-  await until(() => text.split('data: ').length > 2, 'the second message')
-  stream.close()
-  await once(stream, 'close')
-  t.deepEqual(site.errors, [])
 })
 
 test('live() writes a script of this server with the nonce, in every app of a live page alone', t => {

@@ -202,12 +202,6 @@ test('preload() throws where nothing shows the use, and for what could break the
   }
 })
 
-test('preload() emits the host, and base behind it', t => {
-  const given = { host: 'https://cdn.example/', base: '/shop' }
-  const { preload } = makeHelpers(given, undefined, [HELPERS])('web')
-  t.is(preload('a.css'), '<https://cdn.example/shop/assets/a.css>; rel=preload; as=style')
-})
-
 test('no name and no URL breaks out of a Link header', t => {
   const link = /^<[\x21\x23-\x3b\x3d\x3f-\x7e]*>; rel=preload; as=style$/
   const nasty = fc.oneof(anyText(), fc.string())

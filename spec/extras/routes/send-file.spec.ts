@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import Koa2 from 'koa2'
 import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
-import type { DiagnosticMessages } from '../../../lib/koa-assets.ts'
 import { ask } from '../../support/raw.ts'
 import { cases, makeSite, test, withDigest, type ExecutionContext } from '../../support/index.ts'
 import type { Files, Site, SiteOptions } from '../../support/index.ts'
@@ -281,19 +279,3 @@ for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
     for (const folder of ['/said', '/m', '']) await areSame(t, site, folder)
   })
 }
-
-test.serial('a response of ctx.sendFile is reported, with the status of the route', async t => {
-  const served: DiagnosticMessages['served'][] = []
-  const listener = (message: unknown) => void served.push(message as DiagnosticMessages['served'])
-  subscribe('koa-fresh-assets:served', listener)
-  t.teardown(() => unsubscribe('koa-fresh-assets:served', listener))
-  const routes: Middleware = ctx => {
-    if (ctx.path === '/gone') ctx.status = 410
-    return ctx.sendFile('a.txt', { root: 'data' })
-  }
-  const site = await makeSite(t, { '/data/a.txt': 'x'.repeat(3000) }, { routes })
-  for (const path of ['/file', '/gone']) await site.ask(path)
-  const told = served.map(each => `${each.path} ${each.status} ${each.bytes}, ${each.reason}`)
-  const first = '/file 200 3000, the request has no condition'
-  t.deepEqual(told, [first, '/gone 410 3000, the route set the status'])
-})

@@ -102,21 +102,6 @@ test('explain shows why a path is not an asset path', async t => {
   t.is((await ask('/assets/%zz.css')).outcome, '400 Bad Request: the path cannot be decoded')
 })
 
-test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
-  const { root, ask } = makeExplainer(t)
-  const ambiguous = await ask('/assets/menu.css')
-  const several = `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/panel/menu.css, stylesheets/shop/menu.css`
-  t.is(finding(ambiguous, 'sources'), several)
-  t.false(ambiguous.isFound)
-  const collision = await ask('/assets/logo.png')
-  t.is(collision.source, 'apps/web/assets/docs/logo.png')
-  t.deepEqual(step(collision, 'sources')?.details, [
-    'apps/web/assets: docs/logo.png, images/logo.png',
-    'package/assets: no match',
-    `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png, images/logo.png; development uses the first, precompile refuses them: rename or exclude all but one`
-  ])
-})
-
 test('explain gives advice about a name that has no source', async t => {
   const { ask } = makeExplainer(t)
   const source = 'stylesheets/app.css.scss'

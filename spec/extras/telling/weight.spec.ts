@@ -32,6 +32,8 @@ test('an entry weighs what it loads, as precompiled', async t => {
   t.is(missing.status, 1)
   t.regex(missing.stderr, /assets\.json[^]*precompile/)
   await precompile({ root, ...APART })
+  const { stdout } = await run(root, 'list --entry app.js')
+  t.regex(stdout, /^A first visit: 4 requests, [\d.]+ k?B without the page$/m)
   const weight = await weightOf(root)
   t.regex(String(weight.builtAt), /^\d{4}-/)
   t.deepEqual(weight.entries, ['/assets/app.css', '/assets/app.js'])
@@ -66,15 +68,6 @@ ${face(list('b.woff', 'b.ttf', '3.svg'))}${face(list('c.otf'))}.a { background: 
   t.deepEqual(pathsOf(await weightOf(root), false), loaded)
 })
 
-test('list --entry prints what a first visit loads', async t => {
-  const root = makeShop(t, FILES)
-  await precompile({ root, ...APART })
-  const { stdout } = await run(root, 'list --entry app.js')
-  t.regex(stdout, /^\/assets\/app\.js, precompiled at /)
-  t.regex(stdout, /^A first visit: 4 requests, [\d.]+ k?B without the page$/m)
-  t.regex(stdout, /^\/assets\/later\.js .* by import\(\)$/m)
-})
-
 test('several entries share what both load, and an unknown name fails', async t => {
   const root = makeShop(t, FILES)
   await precompile({ root, ...APART })
@@ -83,10 +76,4 @@ test('several entries share what both load, and an unknown name fails', async t 
   const unknown = await run(root, 'list --entry none')
   t.is(unknown.status, 1)
   t.is(unknown.stdout, 'No script or stylesheet has such a name.\n')
-})
-
-test('what an entry loads from another site weighs nothing', async t => {
-  const root = makeShop(t, { 'javascripts/app.js': "import 'https://a.example/a.js'\n" })
-  await precompile({ root, ...APART })
-  t.deepEqual(pathsOf(await weightOf(root), false), ['app.js'])
 })

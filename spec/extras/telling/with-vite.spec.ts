@@ -84,14 +84,6 @@ test('explain shows which mounts are searched, and what a manifest says of a fil
   t.is(identity?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
 })
 
-test('explain finds a file of a bundle by its source, and says that a manifest does not name a mistyped one', async t => {
-  const { explainPath } = await makeExplained(t)
-  t.is((await explainPath('src/main.ts')).path, MAIN)
-  const { steps } = await explainPath(MAIN.replace('9aZ', '9aY'))
-  const told = steps.flatMap(({ details }) => details)
-  t.true(told.includes('admin/.vite/manifest.json does not name it'))
-})
-
 test('explain tells to build again where a file of a manifest is missing', async t => {
   const { site, explainPath } = await makeExplained(t)
   rmSync(site.at(MAIN))

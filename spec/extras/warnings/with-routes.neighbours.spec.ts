@@ -1,7 +1,5 @@
-import newEtag from '@koa/etag'
 import type { Middleware } from 'koa'
 import compose from 'koa-compose'
-import conditional from 'koa-conditional-get'
 import range from 'koa-range'
 import { makeSite, test, warningsAbout, type ExecutionContext } from '../../support/index.ts'
 import type { SiteOptions } from '../../support/index.ts'
@@ -45,9 +43,6 @@ const BESIDE_FILES: Readonly<Record<string, readonly [SiteOptions, said?: RegExp
   'a cookie beside a public file': [{ front: lateCookie, mounts: FOR_ALL }, COOKIE],
   'a cookie beside a private file': [{ front: lateCookie, mounts: FOR_ONE }],
   'a cookie that is set before the file': [{ front: earlyCookie }],
-  'a cookie that is set behind koaAssets': [{ routes: lateCookie }],
-  'a cookie in production': [{ front: lateCookie, ...PRODUCTION }],
-  'middleware without a cookie': [{ front: (_, next) => next() }],
   'a guard by cookie without Cache-Control': [{ front: guard() }, GUARD],
   'a guard by cookie with a private one': [{ front: guard('private, no-cache') }],
   'a guard before a private mount': [{ front: guard(), mounts: FOR_ONE }],
@@ -96,12 +91,4 @@ test('a koa-range in front of a file that changed since is reported', async t =>
   const headers = { range: 'bytes=4-7', 'if-range': '"other"' }
   t.is((await site.ask('/f/range-changed.txt', { headers })).text, '4567', 'of another file')
   t.regex(warningsAbout('range-changed')[0] ?? '', /out of the whole file/)
-})
-
-test('koa-conditional-get and @koa/etag in front, and requests for ranges, are not reported', async t => {
-  const front = compose([conditional(), newEtag() as Middleware])
-  const site = await siteOf(t, 'harmless', { front })
-  const fields = [{}, { range: 'bytes=4-7' }, { range: 'bytes=99-' }, { 'if-match': '"x"' }]
-  for (const headers of fields) await site.ask('/f/harmless.txt', { headers })
-  t.deepEqual(warningsAbout('harmless'), [])
 })
