@@ -1,5 +1,4 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
@@ -8,7 +7,7 @@ import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { APP, dependencies, makePage, mapIn, modulePkg, pkg, TIP } from './package-files.ts'
 import { makeFingerprinted, makeProject, makeSite, ONE_BY_ONE } from '../../support/index.ts'
 import { placed, readManifest, run, test, warningsAbout, withDigest } from '../../support/index.ts'
-import { writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { writeFiles } from '../../support/index.ts'
 
 /** Rolldown has a chunk of helpers of its own. */
 const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime')
@@ -306,39 +305,6 @@ test('a source directory in a package has the dependencies of the project, not t
   t.is((await page.ask('/assets/kit.js')).status, 200)
   page.write('/package.json', dependencies('tip', 'later'))
   t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
-})
-
-/** Tells how often a source of a project was compiled since. */
-function countCompiled(t: ExecutionContext) {
-  const seen: string[] = []
-  const onCompiled = (message: unknown) => void seen.push((message as { source: string }).source)
-  subscribe('koa-fresh-assets:compiled', onCompiled)
-  t.teardown(() => unsubscribe('koa-fresh-assets:compiled', onCompiled))
-  return (root: string) => seen.filter(each => each.startsWith(join(root, 'apps'))).length
-}
-
-test('a script is compiled once, for its imports and for what is published, and once for each edit', async t => {
-  const asked = ['app', 'part', 'later']
-  const files = { ...AUTOMATIC, 'javascripts/later.ts': 'export const a: number = 1' }
-  const count = countCompiled(t)
-  const ways = [{}, { env: 'test' }, { fingerprint: true }, { target: 'es2020' }]
-  for (const each of [...ways, { packages: 'tip' }]) {
-    const page = await makePage(t, files, each)
-    const visit = async () => {
-      await page.ask('/')
-      for (const name of asked) t.is((await page.ask(`/assets/${name}.js`)).status, 200)
-    }
-    await visit()
-    t.is(count(page.root), 2, JSON.stringify(each))
-    page.write('javascripts/later.ts', "import 'tip'")
-    await visit()
-    t.is(count(page.root), 3, JSON.stringify(each))
-  }
-  for (const each of [{ minify: true }, { minify: false }, { minify: undefined, bundle: false }]) {
-    const root = makeProject(t, placed(files))
-    await run({ root, ...each })
-    t.is(count(root), 2, JSON.stringify(each))
-  }
 })
 
 test('a dependency is published that package.json or a compiler names, or an import with comments', async t => {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeShop, run } from '../../publishing/cli/run.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
@@ -33,6 +33,20 @@ ${c} has size 1, not 9
   const { status, stdout, stderr } = await run(root, 'verify --json')
   t.deepEqual([status, stderr], [1, ''])
   t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
+})
+
+test('clean names what it removes, by --keep and --age', async t => {
+  const root = makeShop(t, { 'a.txt': 'now' })
+  await run(root, 'precompile --quiet')
+  const old = fingerprinted('a.txt', 'old')
+  writeFileSync(join(root, 'public', old), 'old')
+  t.is((await run(root, 'clean --keep 1')).stdout, '0 files removed, 0 B; 2 kept\n')
+  const removed = (verb: string) => `${old}\n1 file ${verb}, 3 B; 1 kept\n`
+  const dry = await run(root, 'clean --keep 1 --age 0s --dry-run')
+  t.deepEqual(dry, { status: 0, stdout: removed('would be removed'), stderr: '' })
+  t.is((await run(root, 'clean --keep 1 --age 0s')).stdout, removed('removed'))
+  const report: unknown = JSON.parse((await run(root, 'clean --json')).stdout)
+  t.deepEqual(report, { removed: [], bytes: 0, kept: 1, dryRun: false })
 })
 
 const TEXT = 'body { color: red }\n'.repeat(200)

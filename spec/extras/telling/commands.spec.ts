@@ -73,12 +73,6 @@ test('explain reads the .env file of the application, other commands that of pro
   t.deepEqual(await explained('a.txt --env production'), production)
   t.deepEqual(await explained('a.txt', { NODE_ENV: 'production' }), production)
   t.deepEqual(await explained('a.txt --env test'), { serving: 'off', stderr: '' })
-  const set = { SERVE_STATIC_ASSETS: 'false' }
-  t.deepEqual(await explained('a.txt', set), { ...development, serving: 'off' })
-  t.is((await explained('a.txt --json')).stderr, '')
-  const elsewhere = await run(join(root, 'apps'), 'explain a.txt --root ..')
-  t.is(elsewhere.stderr, 'reading ../.env.development\n')
-  t.regex(elsewhere.stdout, /serving is on/)
   t.is((await run(root, 'list')).stderr, 'reading .env.production\n')
   t.regex((await run(root, 'list')).stdout, /^\/static\/a\.txt /m)
   t.regex((await run(root, 'list --env development')).stdout, /^\/dev\/a\.txt /m)

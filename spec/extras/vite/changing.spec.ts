@@ -1,13 +1,12 @@
 // A new build while the server runs.
-import fs, { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { SECRET } from '../../security/stronghold.ts'
 import { ask } from '../../support/raw.ts'
 import { areOf, cases, isNotOurs, makeFronts, makeProject, makeSite } from '../../support/index.ts'
-import { pagesOf, replaceCalls, summary, test, viteMount } from '../../support/index.ts'
-import { warningsAbout, writeFiles, type ExecutionContext } from '../../support/index.ts'
-import type { Files } from '../../support/index.ts'
+import { pagesOf, summary, test, viteMount, warningsAbout } from '../../support/index.ts'
+import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
 
 const MOUNT = viteMount()
 const MANIFEST = MOUNT.manifest
@@ -97,35 +96,6 @@ test('while a build is incomplete, the last good one stays in use, and the log s
   rmSync(join(root, MANIFEST))
   t.is((await pages()).entry('src/main.ts'), after)
   t.is(warningsAbout(root).length, 2)
-})
-
-// Serial: it moves the clock of the process.
-test.serial('a file that was young when looked at is waited for, however long it took', async t => {
-  const root = makeBuild(t, { text: 'first', hash: '' })
-  const pages = pagesOf(optionsOf(root))
-  const before = (await pages()).entry('src/main.ts')
-  build(root, { text: 'next', hash: '' })
-  const [script = '', style = ''] = ['main.js', 'main.css'].map(name => join(root, 'dist', name))
-  const { stat } = fs
-  const { now } = Date
-  let looks = 0
-  // The look begins at once, however busy the machine is.
-  let clock = Math.ceil(Math.max(fs.statSync(script).ctimeMs, fs.statSync(style).ctimeMs))
-  Date.now = () => clock
-  t.teardown(() => (Date.now = now))
-  replaceCalls(t, {
-    stat(path: string, options: object, done: (...results: unknown[]) => void) {
-      stat(path, options, (...results: unknown[]) => {
-        if (path === script && looks++ === 0) {
-          writeFileSync(script, 'a part')
-          clock += 2000
-        }
-        done(...results)
-      })
-    }
-  })
-  t.is((await pages()).entry('src/main.ts'), before)
-  t.true(looks > 1)
 })
 
 const FILES: Files = {

@@ -30,15 +30,6 @@ function filesOf(
   return { of: Object.fromEntries(Object.keys(given).map(name => [name, fileOf(name)])), files }
 }
 
-test('packages that the same scripts load share a file, named after the largest, but for a large one', t => {
-  const { of } = filesOf(
-    { alpine: [MIDDLE], htmx: [MIDDLE + 1], chart: [LARGE], sortable: [MIDDLE], lit: [TINY] },
-    { '/app.js': ['alpine', 'htmx'], '/product.js': ['chart', 'lit', 'sortable'] }
-  )
-  const shared = { alpine: 'htmx', htmx: 'htmx', lit: 'sortable', sortable: 'sortable' }
-  t.deepEqual(of, { chart: 'chart', ...shared })
-})
-
 test('a page loads no package that it does not need, and none of what import() loads', t => {
   const { of } = filesOf(
     { a: [MIDDLE], b: [MIDDLE], both: [MIDDLE], wee: [TINY], soon: [TINY], often: [TINY] },
