@@ -132,22 +132,6 @@ test('a file of more than 128 MiB is told, and the others are compressed', async
   t.deepEqual(names(), [...withCopies('app.css'), 'big.js'].toSorted())
 })
 
-test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {
-  const files = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}.css`, TEXT + at]))
-  const { root, names } = makeDirectory(t, files)
-  const controller = new AbortController()
-  const reason = new Error('enough')
-  const onProgress = () => controller.abort(reason)
-  t.is(await t.throwsAsync(compress(root, { onProgress, signal: controller.signal })), reason)
-  const left = names()
-  t.true(left.length > 20 && left.length < 20 * (1 + WRITTEN.length))
-  t.false(left.some(name => name.startsWith('.')))
-  t.deepEqual((await verifyCopies(root)).problems, [])
-  const { length } = left.filter(name => name.endsWith(WRITTEN[0] ?? ''))
-  t.deepEqual(changesOf(await compress(root))[0], { written: 20 - length, removed: 0 })
-  await t.throwsAsync(compress(root, { signal: AbortSignal.abort(reason) }), { message: 'enough' })
-})
-
 test('a file that is edited while it is compressed is an error, and gets no copy of what it was', async t => {
   const { root, at, names } = makeDirectory(t, { 'app.css': CSS })
   const editing = setInterval(() => appendFileSync(at('app.css'), 'a {}'), 1)

@@ -94,21 +94,6 @@ for (const [extension, word, part] of [
   })
 }
 
-test('values of properties that esbuild merges map to the lines where they were written', async t => {
-  const rules = `i { color: red; }
-.a { color: green;
-  margin: 1px;
-  border-radius: 2px; }
-.b { color: gold;
-  padding: 3px 4px; }`
-  const { root } = await makeMinified(t, { 'plain.css': rules, 'sass.css.scss': rules })
-  for (const name of ['plain.css', 'sass.css']) {
-    const { origin } = readMapped(root, `/assets/${name}`)
-    const lines = ['i{', '1px', '2px', '3px'].map(text => origin(text).line)
-    t.deepEqual(lines, [1, 3, 4, 6], name)
-  }
-})
-
 // Line 1 of the text is line 3 of its source.
 const MAP = JSON.stringify({
   version: 3,

@@ -191,7 +191,7 @@ test.serial("React's refresh needs no option: the entry has the preamble", async
     'src/app.tsx': 'export const App = () => <p>Hello</p>'
   })
   const plugins = [react(), freshAssets({ mount: '/admin', input: 'src/main.tsx' })]
-  const { server, origin } = await serve({ plugins })
+  const { origin } = await serve({ plugins })
   const tags = (await inDevelopment(root)()).entry('src/main.tsx')
   // Without an inline script a policy needs no nonce for it.
   t.notRegex(tags, /injectIntoGlobalHook/)
@@ -199,16 +199,6 @@ test.serial("React's refresh needs no option: the entry has the preamble", async
   t.regex(code, /^[^\n]*?\bimport "\/admin\/@id\/__x00__virtual:koa-fresh-assets\/preamble"/)
   const preamble = await fetch(`${origin}/admin/@id/__x00__virtual:koa-fresh-assets/preamble`)
   t.true((await preamble.text()).includes('injectIntoGlobalHook(window)'))
-
-  // Without the plugin, a script in the page prepares it for what Vite makes of a component.
-  const page = await inDevelopment(root, { dev: true })()
-  const [inline = ''] = page.entry('src/main.tsx', { reactRefresh: true }).split('\n')
-  const written =
-    /^<script type="module">import \{ injectIntoGlobalHook \} from ("[^"]+");.*<\/script>$/
-  const [, specifier = ''] = written.exec(inline) ?? []
-  t.is(JSON.parse(specifier), '/admin/@react-refresh')
-  const runtime = await server.transformRequest('/@react-refresh')
-  t.regex(runtime?.code ?? '', /export function injectIntoGlobalHook\(/)
 })
 
 test('with an origin no manifest is needed: the tags are of the client, then the entry', async t => {
