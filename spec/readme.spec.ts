@@ -99,22 +99,6 @@ test('the map of CONTRIBUTING says of each extra on which others it stands', t =
     t.deepEqual(drawn.get(name)?.split(', ') ?? [], standsOn, name)
 })
 
-test('lib declares each owner of a fact that the decisions name', t => {
-  const [, table = ''] =
-    /### Freshness is asked[^]*?((?:\n\|.*)+)/.exec(readFileSync('docs/decisions.md', 'utf8')) ?? []
-  const owners = Array.from(table.matchAll(/`(\w+)` \|$/gm), ([, name = '']) => name)
-  t.true(owners.length >= 10)
-  const files = readdirSync('lib', { recursive: true, encoding: 'utf8' })
-  const code = files
-    .filter(file => file.endsWith('.ts'))
-    .map(file => readFileSync(join('lib', file), 'utf8'))
-    .join('\n')
-  const unknown = owners.filter(
-    name => !new RegExp(`\\b(?:class|function|const) ${name}\\b`).test(code)
-  )
-  t.deepEqual(unknown, [])
-})
-
 // What is published to a registry.
 
 const run = promisify(execFile)

@@ -5,15 +5,13 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context } from 'koa'
-import { SHARED_OPTIONS } from '../../lib/publishing/cli/arguments.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { AssetError, type AssetErrorCode } from '../../lib/runtime/errors.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { blocksLeft, evaluate, makeExample, readPage, urlsIn } from '../support/examples.ts'
-import { ask, makeSite, placed, run, snapshot, soakTest, test, until } from '../support/index.ts'
-import { withDigest, type ExecutionContext } from '../support/index.ts'
-import { COMMANDS } from '../support/ready.ts'
+import { ask, makeSite, placed, soakTest, test, until, withDigest } from '../support/index.ts'
+import type { ExecutionContext } from '../support/index.ts'
 
 const gettingStartedPage = readPage('docs/getting-started.md')
 const one = gettingStartedPage.take('One app')
@@ -71,20 +69,6 @@ soakTest('compiled by tsc, node runs it, and the command reads its configuration
   site.write({ 'server.ts': server })
   await site.follow([...production.filter(({ file }) => file !== undefined), ...compiled])
   t.regex((await site.ask('/')).text, withDigest(/href="\/assets\/books-DIGEST\.css"/))
-})
-
-soakTest('with TypeScript in a CommonJS package the same is typed, and runs', async t => {
-  const site = makeExample(t, { 'package.json': '{}', ...STYLESHEET })
-  await site.follow(typescript.filter(({ file }) => file !== undefined))
-  const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
-  site.write({ 'server.ts': server })
-  await site.run('npx tsc')
-  await site.run('npx tsx server.ts')
-  t.true((await site.ask('/')).text.includes('/assets/books.css'))
-  site.write({ 'tsconfig.json': site.read('tsconfig.json').replace('nodenext', 'node16') })
-  await site.run('npx tsc')
-  site.write({ 'server.ts': server + MISTYPED })
-  await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
 })
 
 soakTest('with CommonJS: require loads the package, and the configuration', async t => {
@@ -172,19 +156,9 @@ const WAYS_TO_STOP: ReadonlyArray<(child: ChildProcess) => boolean> = [
   child => child.send('shutdown')
 ]
 
-/** A response that is not finished before the server is told to stop. */
-const LATE = `app.use(async (ctx, next) => {
-  if (ctx.path !== '/late') return next()
-  process.send('asked')
-  while (!isStopping) await new Promise(resolve => setTimeout(resolve, 5))
-  ctx.body = 'late'
-})`
-
-test('the server ends by itself after its responses, on SIGTERM, SIGINT and from pm2', async t => {
+test('the server ends by itself on SIGTERM, on SIGINT and from pm2', async t => {
   const site = makeExample(t, { 'assets.config.js': 'export default { apps: false }' })
   await site.follow(server)
-  const program = site.read('server.js')
-  site.write({ 'server.js': program.replace('app.use(koaAssets', `${LATE}\napp.use(koaAssets`) })
   const ends = WAYS_TO_STOP.map(async stop => {
     const port = await freePort()
     const where = { PORT: String(port), HOST: '127.0.0.1', NODE_ENV: 'production' }
@@ -194,52 +168,16 @@ test('the server ends by itself after its responses, on SIGTERM, SIGINT and from
     t.teardown(() => child.kill('SIGKILL'))
     const isUp = async () => (await ask(port, '/health')).status === 200
     await until(async () => isUp().catch(() => false), 'the server responds')
-    const [asked, ended] = [once(child, 'message'), once(child, 'exit')]
-    const answer = ask(port, '/late')
-    await asked
+    const ended = once(child, 'exit')
     stop(child)
-    t.is((await answer).text, 'late')
     return ended
   })
   for (const end of ends) t.deepEqual(await end, [0, null])
 })
 
-const rollback = deployPage.take('Rolling back')
-
-soakTest('rollback.sh brings the files of a newer release, but no plain names', async t => {
-  const release = async (number: number) => {
-    const script = `release(${number})`.repeat(100)
-    const site = makeExample(t, placed({ 'js/app.js': script, [`only-${number}.js`]: 'only()' }))
-    await run({ root: site.root })
-    return site
-  }
-  const [older, newer] = [await release(1), await release(2)]
-  const publicOf = ({ root }: typeof older) => Object.fromEntries(snapshot(join(root, 'public')))
-  const [before, theirs] = [publicOf(older), publicOf(newer)]
-  await older.follow(rollback)
-  await older.run(`sh rollback.sh ${newer.root}/public`)
-  const brought = Object.entries(theirs).filter(([path]) => withDigest(/-DIGEST\./).test(path))
-  t.true(brought.length > 2)
-  t.deepEqual(publicOf(older), { ...Object.fromEntries(brought), ...before })
-})
-
-// Behind nginx, in spec/system/base.spec.ts.
-deployPage.take('Below a path')
-
-const bucket = deployPage.take('A bucket behind a CDN')
-
-soakTest('what upload.js reads is what the commands in front of it write', async t => {
-  const site = makeExample(t, placed({ 'js/app.js': 'release()' }))
-  const script = bucket.find(({ file }) => file === 'upload.js')
-  for (const line of bucket[0]?.text.trim().split('\n') ?? [])
-    if (line !== 'node upload.js') await site.run(line)
-  // It runs in spec/system/bucket.spec.ts, where the SDK and a bucket are.
-  const [, names = ''] = /upload\(\{ (.*) \}\)/.exec(script?.text ?? '') ?? []
-  const { files } = JSON.parse(site.read('plan.json')) as { files: object[] }
-  const known = new Set(files.flatMap(file => Object.keys(file)))
-  for (const name of names.split(', ').map(name => name.replace(/:.*/, '')))
-    t.true(known.has(name) || name === 'encoding', name)
-})
+// In spec/system: rollback.spec.ts, base.spec.ts and bucket.spec.ts, behind nginx and Varnish, and with a bucket.
+for (const section of ['Rolling back', 'Below a path', 'A bucket behind a CDN'])
+  deployPage.take(section)
 
 const comingFromPage = readPage('docs/coming-from.md')
 
@@ -284,20 +222,6 @@ test('every line of another framework has one of ours, with the result that the 
   t.true(stanzas.length >= 17)
   t.is(mounted.length, 4)
   for (const { mounts = {} } of mounted) await makeSite(t, {}, { mounts, env: 'production' })
-})
-
-test('every command that docs/coming-from.md gives exists, with its options', t => {
-  const ours = comingFromPage.text.split('\n').flatMap(line => line.split(' | ').slice(1))
-  const lines = ours.flatMap(cell =>
-    Array.from(cell.matchAll(/npx koa-fresh-assets (\w+)([^`]*)/g), ([, ...words]) => words)
-  )
-  t.true(lines.length > 5)
-  for (const [name = '', words = ''] of lines) {
-    const command = COMMANDS.find(each => each.name === name)
-    const known = Object.keys({ ...SHARED_OPTIONS, ...command?.options })
-    const options = Array.from(words.matchAll(/--([\w-]+)/g), ([, option = '']) => option)
-    t.true(command && options.every(option => known.includes(option)), name + words)
-  }
 })
 
 const assetPackagesPage = readPage('docs/asset-packages.md')
@@ -355,6 +279,7 @@ const SERVER = `import Koa from 'koa'
 
 const modulesPage = readPage('docs/modules.md')
 const example = modulesPage.take('')
+const members = modulesPage.take('Members of a workspace')
 // In spec/system/npm-assets.spec.ts, where the packages are.
 for (const section of ['Packages', 'Stylesheets of packages', 'Directories of a package'])
   modulesPage.take(section)
@@ -399,7 +324,7 @@ soakTest(
       'apps/web/assets/javascripts/app.js': "import { label } from '@acme/ui'; alert(label)",
       'server.js': SERVER
     })
-    await site.follow(modulesPage.take('Members of a workspace'))
+    await site.follow(members)
     await site.run('node server.js')
     t.regex((await site.ask('/assets/app.js')).text, /from "\/assets\/ui\/index\.js"/)
     t.is((await site.ask('/assets/ui/label.js')).status, 200)

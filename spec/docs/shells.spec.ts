@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from '../support/test.ts'
 import { allCommands, generalHelp, helpFor } from '../../lib/publishing/cli/arguments.ts'
+import { isKnown } from '../publishing/cli/run.ts'
 
 const PROGRAMS =
   'cat|chmod|chown|cp|export|find|grep|kill|ln|ls|mv|rm|sed|set|sh|source|sudo|touch|uname|which'
@@ -72,6 +73,20 @@ test('no example starts npm or npx without a shell, as on Windows they are scrip
   for (const [path, text] of PAGES) t.notRegex(text, started, path)
 })
 
+test('every command that a page gives exists, with its options', t => {
+  const given = [...PAGES].flatMap(([path, text]) =>
+    Array.from(text.matchAll(/npx koa-fresh-assets ([a-z][^`\n|>&#]+)/g), ([, line = '']): Line => [
+      path,
+      line
+    ])
+  )
+  t.true(given.length > 40, String(given.length))
+  t.deepEqual(
+    given.filter(([, line]) => !line.includes('<') && !isKnown(line)),
+    []
+  )
+})
+
 const PRINTED = /^(?:[A-Za-z_]\w*=\S* )*(?:npx|npm|node|koa-fresh-assets) .*$/
 
 test('the commands that the help shows run in every shell', async t => {
@@ -100,20 +115,4 @@ test('the commands in messages, and in what init prints, run in every shell', t 
     })
   t.true(lines.length > 12, String(lines.length))
   t.deepEqual(found(lines), [])
-})
-
-test('the scripts of package.json run in cmd as well', t => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    scripts: Readonly<Record<string, string>>
-  }
-  // A program that node evaluates is in double quotes, which cmd knows, as it does `&&`.
-  const lines = Object.entries(scripts).flatMap(([name, script]) =>
-    script
-      .replaceAll(/"[^"]*"/g, '""')
-      .split(' && ')
-      .map((text): Line => [name, text])
-  )
-  t.deepEqual(found(lines), [])
-  const byPath = lines.filter(([, text]) => /^[^\s]*\//.test(text))
-  t.deepEqual(byPath, [], 'cmd takes what follows a slash for an option')
 })

@@ -58,12 +58,6 @@ soakTest('explain says whether the import map has a bare specifier', async t => 
   t.regex(await site.run(command), known)
 })
 
-test('every symptom of the page has a section, and names a command', t => {
-  const rows = troubleshooting.text.match(/^\| \[.*\]\(#.*$/gm) ?? []
-  t.true(rows.length >= 8)
-  for (const row of rows) t.regex(row, / \| .*`.*` +\|/)
-})
-
 const recipes = readPage('docs/recipes.md')
 const links = recipes.take('Signed links')
 const compressedBuilds = recipes.take('Builds that exist compressed alone')
@@ -188,33 +182,6 @@ soakTest('the test of the page passes with the environment that Node reads', asy
   t.regex(await site.run(`NODE_OPTIONS= ${command}`), /^(?:#|ℹ) pass 1$/m)
   const unread = command.replace('--env-file=.env.test ', '')
   await t.throwsAsync(site.run(`NODE_OPTIONS= ${unread}`), { message: /404/ })
-})
-
-// docs/diagnostics.md
-
-soakTest('outside Koa a file from memory has its status, and fields behind middleware', async t => {
-  const site = makeExample(t, {
-    'files/a.txt': 'a',
-    'server.js': `import { createServer } from 'node:http'
-      import Koa from 'koa'
-      import { koaFiles } from 'koa-fresh-assets'
-      const behind = [new Koa(), new Koa().use((ctx, next) => next())]
-      const [first, second] = behind.map(app => app.use(koaFiles('files')).callback())
-      const seen = []
-      createServer((req, res) => {
-        if (req.url === '/seen') return res.end(JSON.stringify(seen))
-        res.once('finish', () => seen.push([res.statusCode, res.getHeader('content-length') ?? null]))
-        void (req.headers['x-second'] ? second : first)(req, res)
-      }).listen(3000)`
-  })
-  await site.run('node server.js')
-  for (const second of [{}, {}, { 'x-second': '1' }, { 'x-second': '1' }]) {
-    const headers = { connection: 'keep-alive', ...second }
-    t.is((await site.ask('/a.txt', { headers })).headers['content-length'], '1')
-  }
-  const [, fromMemory, , behindOther] = JSON.parse((await site.ask('/seen')).text) as unknown[]
-  t.deepEqual(fromMemory, [200, null])
-  t.deepEqual(behindOther, [200, 1])
 })
 
 const page = readPage('docs/typescript.md')

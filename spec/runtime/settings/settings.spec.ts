@@ -26,8 +26,11 @@ test('without options and NODE_ENV the environment is development: compile, no f
       ...{ prefix: '/assets', host: undefined, symlinks: 'inside', index: { max: 10_000 } },
       memory: { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
     })
-    for (const { compile, fingerprint, integrity, revalidate } of settings.apps)
-      t.deepEqual([compile, fingerprint, integrity, revalidate], [true, false, [], 0])
+    for (const { compile, fingerprint, integrity, revalidate, missing } of settings.apps)
+      t.deepEqual(
+        [compile, fingerprint, integrity, revalidate, missing],
+        [true, false, [], 0, 'error']
+      )
   }
 })
 
