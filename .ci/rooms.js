@@ -10,8 +10,7 @@ const SPECS = '.spec/spec'
 
 /** Each of these has a process of its own, for the reason. */
 const ALONE = {
-  'koa-assets': 'it appends to assetSources, which every app of a process searches',
-  'publishing/sources/naming': 'it appends to assetSources',
+  'publishing/sources/naming': 'it appends to assetSources, which every app of a process searches',
   'runtime/http-cache/people': 'it moves the clock',
   'runtime/files/disk': 'it replaces the platform',
   'runtime/files/without-proc': 'it replaces the platform',

@@ -5,6 +5,7 @@ import Koa, { type Middleware } from 'koa'
 import compose from 'koa-compose'
 import mount from 'koa-mount'
 import { koaAssets, koaFiles } from '../lib/index.ts'
+import { KOAS } from './support/cached-site.ts'
 import { ask, listen, makeProject, test, within } from './support/index.ts'
 import type { ExecutionContext, Files } from './support/index.ts'
 
@@ -20,10 +21,12 @@ const FILES: Files = {
   'dist/.env': 'secret'
 }
 
-async function site(t: ExecutionContext, ...stack: Middleware[]) {
-  const port = await listen(t, new Koa().use(compose(stack)).callback())
+async function siteOf(t: ExecutionContext, AnyKoa: typeof Koa, ...stack: Middleware[]) {
+  const port = await listen(t, new AnyKoa().use(compose(stack)).callback())
   return (path: string, headers = {}) => ask(port, path, { headers })
 }
+
+const site = (t: ExecutionContext, ...stack: Middleware[]) => siteOf(t, Koa, ...stack)
 
 for (const env of ['development', 'production']) {
   test(`koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`, async t => {
@@ -68,23 +71,25 @@ test('the options of koaFiles are those of a mount, with `at` for its URL path',
   t.is((await read('/static/orders/7', { accept: 'text/html' })).text, 'home')
 })
 
-test('beside koaAssets, in front or behind, koaFiles leaves the helpers of pages alone', async t => {
-  const root = makeProject(t, FILES)
-  const assets = koaAssets({ root, env: 'development', serve: true })
-  const files = koaFiles('dist', { root })
-  const page: Middleware = ctx => {
-    ctx.body = ctx.assets.stylesheet('app')
-  }
-  for (const stack of [
-    [assets, files],
-    [files, assets]
-  ]) {
-    const read = await site(t, ...stack, page)
-    t.is((await read('/app.js')).text, SCRIPT)
-    t.is((await read('/assets/app.css')).text, 'a{}')
-    t.regex((await read('/page')).text, /href="\/assets\/app\.css"/)
-  }
-})
+for (const [version, AnyKoa] of KOAS) {
+  test(`beside koaAssets, in front or behind, koaFiles leaves the helpers of pages alone, ${version}`, async t => {
+    const root = makeProject(t, FILES)
+    const assets = koaAssets({ root, env: 'development', serve: true })
+    const files = koaFiles('dist', { root })
+    const page: Middleware = ctx => {
+      ctx.body = ctx.assets.stylesheet('app')
+    }
+    for (const stack of [
+      [assets, files],
+      [files, assets]
+    ]) {
+      const read = await siteOf(t, AnyKoa, ...stack, page)
+      t.is((await read('/app.js')).text, SCRIPT)
+      t.is((await read('/assets/app.css')).text, 'a{}')
+      t.regex((await read('/page')).text, /href="\/assets\/app\.css"/)
+    }
+  })
+}
 
 test('a wrong argument of koaFiles is an error at start that names it', t => {
   const root = makeProject(t, FILES)

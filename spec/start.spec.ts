@@ -35,22 +35,29 @@ const program = (options: KoaAssetsOptions) => `
     await ctx.fresh('1')
     ctx.body = ctx.assets.stylesheet('app')
   })
+  const loaded = () => {
+    const urls = []
+    const session = new Session()
+    session.connect()
+    session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
+    session.post('Debugger.enable')
+    session.disconnect()
+    return urls
+  }
   const server = app.listen(0, '127.0.0.1', async () => {
     const statuses = []
+    let first
     for (const path of ${JSON.stringify(PATHS)}) {
       for (const headers of [{}, { 'If-None-Match': '*' }]) {
         const { port } = server.address()
         const [response] = await once(get({ port, path, headers }), 'response')
         await response.resume().toArray()
         statuses.push(response.statusCode)
+        first ??= loaded()
       }
     }
-    const urls = []
-    const session = new Session()
-    session.connect()
-    session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
-    session.post('Debugger.enable')
-    console.log(JSON.stringify({ statuses, urls }))
+    const urls = loaded()
+    console.log(JSON.stringify({ statuses, urls, late: urls.filter(url => !first.includes(url)) }))
     process.exit()
   })
 `
@@ -76,9 +83,14 @@ test('a production server loads nothing that compiles, builds, inspects or devel
   const mounts = { '/front': viteMount('front') }
   const options = { root, env: 'production', serve: true, memory, mounts }
   const args = ['--input-type=module', '--eval', program(options)]
-  const { statuses, urls } = JSON.parse(
+  const { statuses, urls, late } = JSON.parse(
     execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
-  ) as { statuses: readonly number[]; urls: readonly string[] }
+  ) as { statuses: readonly number[]; urls: readonly string[]; late: readonly string[] }
+  t.deepEqual(
+    late.filter(url => url.startsWith('file:')),
+    [],
+    'nor anything after its first response'
+  )
   const expected = PATHS.flatMap(() => [200, 304])
   t.deepEqual(statuses, expected)
   const files = urls

@@ -82,7 +82,8 @@ export async function onFailingDisk<T>(
       const done = left && call.apply(this, left)
       if (style === 'sync') throw error
       if (style === 'promise') return Promise.resolve(done).then(() => Promise.reject(error))
-      return setImmediate(() => finish(error))
+      // As Node has it for what nobody waits for.
+      return setImmediate(() => (typeof finish === 'function' ? finish(error) : undefined))
     }
   const restore = await replaceCalls(wrap)
   try {
