@@ -1,10 +1,11 @@
-import { renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
+import { onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
 import { ask } from '../../support/raw.ts'
 import { cases, isPublic, makeFingerprinted, makeFront, makeProject } from '../../support/index.ts'
-import { removeFolder, test, untilSettled, writeFiles } from '../../support/index.ts'
+import { makeSite, removeFolder, test, untilSettled, writeFiles } from '../../support/index.ts'
 
 const order = (n: number) => `a{order:${n}}`
 
@@ -98,6 +99,31 @@ test('a live site, and the next one, serve the last good version of an asset unt
   await strict.edit({ '/public/assets/own.png': 'what was missing' })
   t.not(await strict.path('app.css'), good)
 })
+
+test.serial(
+  'where the disk has no room the last good copy is sent, until there is some',
+  async t => {
+    const options = { env: 'production', compile: true, fingerprint: false }
+    const files = { 'app.css.scss': 'a { b: one }', 'film.bin': 'one' }
+    const site = await makeSite(t, files, options)
+    const at = ({ syscall }: DiskCall) => /^(?:write|copyFile)$/.test(syscall)
+    for (const [name, file] of [
+      ['app.css', 'app.css.scss'],
+      ['film.bin', 'film.bin']
+    ] as const) {
+      const text = async () => (await site.ask(`/assets/${name}`)).text
+      const good = await text()
+      site.write(file, files[file].replace('one', 'two'))
+      for (let times = 1; times < 3; times++) {
+        const { result } = await onFailingDisk(site.root, { at, code: 'ENOSPC' }, text)
+        t.is(result, good)
+        t.is(site.errors.splice(0).length, 1)
+      }
+      t.regex(await text(), /two/)
+    }
+    t.deepEqual(readdirSync(site.at('/public/assets')).toSorted(), ['app.css', 'film.bin'])
+  }
+)
 
 for (const [what, change] of Object.entries({
   edited: (file: string) => writeFileSync(file, 'two'),

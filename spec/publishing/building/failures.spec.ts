@@ -7,7 +7,7 @@ import { type PrecompileOptions, precompile } from '../../../lib/koa-assets.ts'
 import { bundle, runInChild } from '../../support/precompile-in-child.ts'
 import { AS_WRITTEN, cases, digestIn, digestOf, filesBelow } from '../../support/index.ts'
 import { makeProject, placed, readManifest, readPublic, run } from '../../support/index.ts'
-import { snapshot, soakTest, test, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { snapshot, test, writeFiles, type ExecutionContext } from '../../support/index.ts'
 import type { Files } from '../../support/index.ts'
 
 const hiddenBelow = (directory: string) =>
@@ -145,51 +145,45 @@ function checkCompressed(t: ExecutionContext, directory: string): void {
   }
 }
 
-const MOMENTS = ['write 13', 'compile 25', 'write 25', 'compile 1', 'write 1'].slice(0, cases(1, 5))
+const LATE = ['commit 1', 'commit 10']
+const EARLY = ['write 13', 'compile 25', 'write 25', 'compile 1', 'write 1'].slice(0, cases(1, 5))
+const MOMENTS = [...EARLY, ...LATE]
 
-for (const [signal, moments] of [
-  ['SIGINT', MOMENTS],
-  ['SIGKILL', [...MOMENTS, 'commit 1', 'commit 10']]
-] as const) {
-  const declare = signal === 'SIGINT' ? soakTest : test
-  const title = `until everything is written, ${signal} leaves manifest, files and plain names as they were`
-  declare(title, async (t: ExecutionContext) => {
-    t.timeout(300_000)
-    const program = await bundle()
-    const root = makeProject(t, deploy(0))
-    const directory = join(root, 'public')
-    await run({ root })
-    writeFiles(root, deploy(1))
-    const before = snapshot(directory)
-    for (const moment of moments) {
-      const ended = await runInChild(program, root, ':', [...moment.split(' '), signal])
-      t.is(ended.signal, signal, `${moment} ${ended.said}`)
-      const after = snapshot(directory)
-      for (const [path, digest] of before) {
-        // By then some plain names have been replaced.
-        if (moment === 'commit 10' && !digestIn(path)) continue
-        t.is(after.get(path), digest, `${path} at ${moment}`)
-      }
-      checkManifest(t, root)
-      checkCompressed(t, directory)
-      // As if the seconds had passed after which it counts as abandoned.
-      const lock = join(directory, 'assets/.koa-fresh-assets.lock')
-      if (signal === 'SIGKILL') utimesSync(lock, 0, 0)
+test('until everything is written, SIGKILL leaves manifest, files and plain names as they were', async t => {
+  t.timeout(300_000)
+  const program = await bundle()
+  const root = makeProject(t, deploy(0))
+  const directory = join(root, 'public')
+  await run({ root })
+  writeFiles(root, deploy(1))
+  const before = snapshot(directory)
+  for (const moment of MOMENTS) {
+    const ended = await runInChild(program, root, ':', [...moment.split(' '), 'SIGKILL'])
+    t.is(ended.signal, 'SIGKILL', `${moment} ${ended.said}`)
+    const after = snapshot(directory)
+    for (const [path, digest] of before) {
+      // By then some plain names have been replaced.
+      if (moment === 'commit 10' && !digestIn(path)) continue
+      t.is(after.get(path), digest, `${path} at ${moment}`)
     }
-    await run({ root })
     checkManifest(t, root)
-    checkPlain(t, root)
-    const isTemporary = (path: string) => /\.koa-fresh-assets-[\w-]+\.tmp$/.test(path)
-    t.true(hiddenBelow(directory).every(isTemporary))
-  })
-}
+    checkCompressed(t, directory)
+    // As if the seconds had passed after which it counts as abandoned.
+    utimesSync(join(directory, 'assets/.koa-fresh-assets.lock'), 0, 0)
+  }
+  await run({ root })
+  checkManifest(t, root)
+  checkPlain(t, root)
+  const isTemporary = (path: string) => /\.koa-fresh-assets-[\w-]+\.tmp$/.test(path)
+  t.true(hiddenBelow(directory).every(isTemporary))
+})
 
 test('a signal that comes while plain names are replaced waits until all of them are', async t => {
   t.timeout(300_000)
   const program = await bundle()
   const root = makeProject(t, deploy(0))
   await run({ root })
-  for (const [number, moment] of ['commit 1', 'commit 10'].slice(0, cases(1, 2)).entries()) {
+  for (const [number, moment] of LATE.slice(0, cases(1, 2)).entries()) {
     writeFiles(root, deploy(number + 1))
     const manifest = readManifest(root)
     const { signal } = await runInChild(program, root, ':', [...moment.split(' '), 'SIGINT'])

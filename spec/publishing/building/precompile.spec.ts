@@ -3,9 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { finishAll } from '../../../lib/publishing/building/links.ts'
-import type { Draft } from '../../../lib/publishing/rendering/draft.ts'
-import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
 import { AS_WRITTEN, COPIES, filesBelow, LOADER, makeFingerprinted } from '../../support/index.ts'
 import { makeProject, MODES, moduleFile, placed, readManifest } from '../../support/index.ts'
@@ -17,25 +14,6 @@ import { startNode } from '../cli/run.ts'
 const makeSources = (t: ExecutionContext, files: Files) => makeProject(t, placed(files))
 
 const long = (text: string) => text.repeat(100)
-
-test('precompiling twice writes the same files, and writes none of them again', async t => {
-  const root = makeSources(t, {
-    'app.css.scss': long('a { color: red }'),
-    'app.js': long('go();'),
-    'logo.png': randomBytes(5000)
-  })
-  await run({ root })
-  const directory = join(root, 'public/assets')
-  const stampOf = (file: string) => {
-    const { ino, mtimeNs, ctimeNs } = statSync(join(directory, file), { bigint: true })
-    return [file, ino, mtimeNs, ctimeNs]
-  }
-  const state = () => [snapshot(join(root, 'public')), filesBelow(directory).map(stampOf)]
-  const before = state()
-  const { changes } = await run({ root })
-  t.deepEqual(state(), before)
-  t.deepEqual(changes, { added: [], changed: [], removed: [] })
-})
 
 test('files that a person put into public, among the published ones or not, are kept as they are', async t => {
   const own = {
@@ -207,21 +185,6 @@ for (const mode of MODES) {
     }
   })
 }
-
-test('a chain of references that is longer than the call stack has its order', t => {
-  const [app] = settle({ root: makeProject(t), env: 'production' }).apps
-  if (!app) return t.fail()
-  const depth = 30_000
-  const paths = Array.from({ length: depth }, (_, at) => `/assets/${at}.css`)
-  const nodes = new Map<string, Draft>()
-  for (const [at, path] of paths.entries()) {
-    const draft = { content: Buffer.from(path), inputs: [], isSettled: true }
-    const source = { file: path } as Draft['source']
-    nodes.set(path, { app, path, source, ...draft, links: paths.slice(at + 1, at + 2) })
-  }
-  t.deepEqual([...finishAll(nodes, t.fail).keys()], paths.toReversed())
-  return undefined
-})
 
 /** Imports in a row: a function that calls itself so many times needs more than the stack below. */
 const length = 1500

@@ -1,36 +1,14 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, resolve as resolvePath, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { inspect } from 'node:util'
 import { findPeer, loadPeer, TABLE, withPeer } from '../../../lib/publishing/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
-import { compileLess, type LessModule } from '../../../lib/publishing/compilers/less.ts'
 import { errorPage } from '../../../lib/publishing/error-page.ts'
 import type { Settings } from '../../../lib/runtime/settings/settings.ts'
 import { AssetError, assetSources, CompileError } from '../../../lib/index.ts'
 import { makeCounter, makeProject, makeSite, readPublic, run } from '../../support/index.ts'
 import { targetOf, test, withDigest, writeFiles, type Files } from '../../support/index.ts'
-
-const LESS = { code: '', bytes: Buffer.of(), path: '/app.css.less', loadPaths: [], env: 'test' }
-
-const lessOf = (render: () => Promise<object>) =>
-  compileLess({ FileManager: Object, render } as unknown as LessModule, LESS)
-
-test('what Less has read is followed, but not what it has fetched', async t => {
-  const theme = resolvePath('/theme.less')
-  const imports = [theme, 'https://example.org/theme.less']
-  const { dependencies } = await lessOf(async () => ({ css: '', imports }))
-  t.deepEqual(dependencies, [theme])
-})
-
-test('what Less throws without a line is not an error of the source: it stays as it is', async t => {
-  const failure = new TypeError('a plugin is broken')
-  const fail = () => Promise.reject(failure)
-  t.is(await t.throwsAsync(lessOf(fail)), failure)
-  Object.assign(failure, { line: 3, column: 4 })
-  const { location } = await t.throwsAsync(lessOf(fail), { instanceOf: CompileError })
-  t.like(location, { file: LESS.path, line: 3, column: 5 })
-})
 
 test("a compiler of the user's own works like a built-in one, whatever it makes", async t => {
   for (const [target, type] of [

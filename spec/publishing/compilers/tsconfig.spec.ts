@@ -100,30 +100,6 @@ const config = (factory: string | undefined, rest: object = {}) =>
     ...(factory !== undefined && { compilerOptions: { jsx: 'react', jsxFactory: factory } })
   })
 
-test('extends names files or packages, the file itself comes first, and JSON may have comments', async t => {
-  const files = {
-    '/node_modules/@shop/base/package.json': '{ "name": "@shop/base" }',
-    '/node_modules/@shop/base/tsconfig.json': config('ofPackage'),
-    '/node_modules/@shop/base/other.json': config('ofOther'),
-    '/config/base.json': config('ofFile'),
-    'javascripts/app.jsx': JSX
-  }
-  for (const [text, factory] of [
-    [config(undefined, { extends: './config/base.json' }), 'ofFile'],
-    [config(undefined, { extends: './config/base' }), 'ofFile'],
-    [config(undefined, { extends: '@shop/base' }), 'ofPackage'],
-    [config(undefined, { extends: '@shop/base/other.json' }), 'ofOther'],
-    [config(undefined, { extends: ['@shop/base', './config/base.json'] }), 'ofFile'],
-    [config(undefined, { extends: ['./config/base.json', '@shop/base'] }), 'ofPackage'],
-    [config('own', { extends: ['./config/base.json', '@shop/base'] }), 'own'],
-    [`\uFEFF{ // note\n "extends": "@shop/base", /* more */ }`, 'ofPackage']
-  ] as const) {
-    const site = await makeSite(t, { ...files, '/tsconfig.json': text })
-    const { text: made } = await site.ask('/assets/app.js')
-    t.true(made.includes(`${factory}(`), `${text}\n${made}`)
-  }
-})
-
 const PLACES = ['tsconfig.json', 'apps/tsconfig.json', 'apps/web/assets/javascripts/tsconfig.json']
 
 test('a base that is not installed is an error of TypeScript and of paths, not of other scripts', async t => {

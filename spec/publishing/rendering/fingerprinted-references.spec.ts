@@ -4,8 +4,7 @@ import { encode } from '@jridgewell/sourcemap-codec'
 import { findReferences, replaceReferences } from '../../../lib/publishing/references/references.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/publishing/rendering/source-map.ts'
 import { digestIn, digestOf, growsInProportion, makeFingerprinted } from '../../support/index.ts'
-import { MODES, test, until, words } from '../../support/index.ts'
-import type { FingerprintedSite } from '../../support/index.ts'
+import { MODES, test, until, words, type FingerprintedSite } from '../../support/index.ts'
 import { lexer } from '../../support/ready.ts'
 
 const findModuleReferences = (code: string) => lexer.find(code).references
@@ -189,13 +188,6 @@ function makeText(rules: readonly string[]) {
 }
 
 const RULES = ['a{}', 'b{background:url(a.png)}', 'c{}']
-
-test('every rule is mapped from its new column once the URLs are longer', t => {
-  const { written, moved } = makeText(RULES)
-  const { mappings } = JSON.parse(moved()) as { mappings: string }
-  const columns = ['a{', 'b{', 'c{'].map(rule => written.indexOf(rule))
-  t.is(mappings, mapping(columns))
-})
 
 const asData = (map: string) =>
   `data:application/json;base64,${Buffer.from(map).toString('base64')}`

@@ -2,12 +2,9 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { assetSources } from '../../../lib/index.ts'
-import { settleProject } from '../../../lib/runtime/app/extras.ts'
-import { Sources } from '../../../lib/publishing/sources/sources.ts'
-import { FILE_MODE, filesBelow, isWritable, makeProject } from '../../support/index.ts'
-import { makeSite, placed, readManifest, removeFolder } from '../../support/index.ts'
-import { run, targetOf, test, until, warningsAbout, words } from '../../support/index.ts'
-import { writeFiles, type Site } from '../../support/index.ts'
+import { FILE_MODE, filesBelow, isWritable, makeProject, makeSite } from '../../support/index.ts'
+import { placed, readManifest, removeFolder, run, targetOf, test } from '../../support/index.ts'
+import { until, warningsAbout, words, writeFiles, type Site } from '../../support/index.ts'
 
 const found = async (site: Site, names: readonly string[]) => {
   const all = await Promise.all(names.map(name => site.ask(`/assets/${name}`)))
@@ -241,14 +238,6 @@ test('a directory appended twice is in the list once, and list() returns a copy'
   ;(assetSources.list() as string[]).push('/nowhere')
   t.false(assetSources.list().includes('/nowhere'))
   t.true(Object.isFrozen(assetSources))
-})
-
-test('a directory of a third party that an app names as well is searched once', t => {
-  const vendor = makeProject(t)
-  assetSources.append(vendor)
-  const site = settleProject({ root: makeProject(t, { 'apps/web/x': '' }), sources: vendor })
-  const [{ directories } = { directories: [] }] = site.apps.map(new Sources(site, t.fail, []).of)
-  t.is(directories.filter(each => each === vendor).length, 1)
 })
 
 test('append() of anything but absolute paths is a TypeError, and nothing is appended', t => {

@@ -7,41 +7,10 @@ import { compareCopy } from '../../../lib/runtime/files/codings.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { ask } from '../../support/raw.ts'
 import { makeFront, makeProject, test, WRITABLE_CODINGS, words } from '../../support/index.ts'
-import { writeFiles } from '../../support/index.ts'
 import { startInShell } from '../../support/processes.ts'
 
 const MIB = 1024 * 1024
 const COMPILING = { env: 'production', compile: true, fingerprint: false }
-
-test('a disk that accepts no more bytes (a limit on the size of files) keeps the last good copies', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/x/app.css': 'a { small: 1 }',
-    'apps/web/assets/x/sheet.css.scss': 'a { small: 1 }',
-    'apps/web/assets/x/film.bin': Buffer.alloc(100, 1)
-  })
-  const names = ['app.css', 'sheet.css', 'film.bin']
-  // 64 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
-  const shell = 'trap "" XFSZ; ulimit -f 128; exec "$@"'
-  const port = await startInShell(t, shell, { ...COMPILING, root })
-  const good = await Promise.all(names.map(name => ask(port, 'GET', `/assets/${name}`)))
-  for (const answer of good) t.is(answer.status, 200)
-  writeFiles(root, {
-    'apps/web/assets/x/app.css': `a { big: 1 }${' '.repeat(90_000)}`,
-    'apps/web/assets/x/sheet.css.scss': `a { big: "${'x'.repeat(90_000)}" }`,
-    'apps/web/assets/x/film.bin': Buffer.alloc(300_000, 2)
-  })
-  for (const [at, name] of names.entries()) {
-    const answer = await ask(port, 'GET', `/assets/${name}`)
-    t.is(answer.status, 200, name)
-    t.true(answer.body.equals(good[at]?.body ?? Buffer.alloc(0)), `${name} is the last good copy`)
-  }
-  t.deepEqual(fs.readdirSync(join(root, 'public/assets')).toSorted(), names.toSorted())
-  fs.rmSync(join(root, 'public/assets/film.bin'))
-  t.is((await ask(port, 'GET', '/assets/film.bin')).status, 500)
-  t.deepEqual(fs.readdirSync(join(root, 'public/assets')).toSorted(), ['app.css', 'sheet.css'])
-  writeFiles(root, { 'apps/web/assets/x/film.bin': Buffer.alloc(200, 3) })
-  t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, 200, 'there is room again')
-})
 
 test('without free descriptors there are errors for a while, but never wrong bytes', async t => {
   const root = makeProject(t, {

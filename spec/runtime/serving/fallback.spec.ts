@@ -73,20 +73,6 @@ for (const [where, options] of ENVIRONMENTS) {
   })
 }
 
-test("curl and Node's fetch are judged by their Accept, and a dot in the last segment", async t => {
-  const site = await makeSite(t, FILES, ROOT)
-  // Node sends `Sec-Fetch-Mode: cors` alone; what it sends of its own accord is part of the claim.
-  const read = async (path: string, headers = {}) =>
-    (await fetch(`http://127.0.0.1:${site.port}${path}`, { headers })).text()
-  for (const path of words('/ /orders/7 /v1.2/users /types/api::article /@user@host.tld'))
-    t.is(await read(path), SHELL, path)
-  for (const path of words('/docs/v1.2 /docs/v1.2/ /logo@2x.png /missing.js'))
-    t.is(await read(path), 'Not Found', path)
-  t.is(await read('/orders/7', { accept: 'text/html' }), SHELL)
-  t.not(await read('/orders/7', { accept: 'application/json' }), SHELL)
-  t.is((await site.ask('/orders/7', { headers: FETCH })).status, 404)
-})
-
 for (const [what, except] of [
   ['a RegExp', /^\/(?:api|größe)\//g],
   ['a function of the decoded path', (path: string) => /^\/(?:api|größe)\//.test(path)]

@@ -7,26 +7,6 @@ const other = '0123456789abcdef'.repeat(2)
 for (const mode of MODES) {
   const revalidated = mode === 'live' ? 'no-cache' : 'public, max-age=0, must-revalidate'
 
-  test(`a file with a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, {
-      'app.js': 'go()',
-      'film.bin': Buffer.alloc(1024 * 1024 + 1, 'film'),
-      '/public/robots.txt': 'all',
-      '/public/assets/own.txt': 'mine'
-    })
-    for (const name of ['app.js', 'film.bin']) {
-      const path = await site.path(name)
-      for (const headers of [{}, { Range: 'bytes=0-1' }, { 'If-None-Match': '*' }]) {
-        t.is((await site.ask(path, { headers })).headers['cache-control'], IMMUTABLE, path)
-      }
-      t.is((await site.ask(path, { method: 'HEAD' })).headers['cache-control'], IMMUTABLE)
-      t.is((await site.ask(`/assets/${name}`)).headers['cache-control'], revalidated)
-    }
-    for (const path of ['/robots.txt', '/assets/own.txt']) {
-      t.is((await site.ask(path)).headers['cache-control'], revalidated)
-    }
-  })
-
   test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
     const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
     const site = await makeFingerprinted(t, mode, {

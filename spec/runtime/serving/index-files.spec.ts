@@ -89,25 +89,6 @@ for (const [environment, options] of ENVIRONMENTS) {
   }
 }
 
-test('if two mounts match, the longer one that has the file or the index file responds', async t => {
-  const files = {
-    '/short/x/a/index.html': 'short',
-    '/short/x/b/index.html': 'short',
-    '/short/x/page': 'short',
-    '/long/a/index.htm': 'long',
-    '/long/page.html': 'long'
-  }
-  const mounts = {
-    '/x': { dir: 'long', index: 'index.htm', extensions: ['html'] },
-    '/': { dir: 'short', index: 'index.html' }
-  }
-  const site = await makeSite(t, files, { mounts })
-  t.is((await site.ask('/x/a/')).text, 'long')
-  t.is((await site.ask('/x/page')).text, 'long')
-  t.is((await site.ask('/x/b/')).text, 'short')
-  t.is((await site.ask('/x/b')).headers.location, '/x/b/')
-})
-
 test('no spelling of a folder is redirected to another host, or anywhere but to itself', async t => {
   const root = makeProject(t, {
     'html/docs/index.html': 'docs',
@@ -307,14 +288,20 @@ for (const [where, options] of ENVIRONMENTS) {
   test(`what a mount lacks is looked for in the shorter one, in public, in the stack, ${where}`, async t => {
     const files = {
       '/long/a.txt': 'long a',
+      '/long/a/index.htm': 'long index',
+      '/long/page.html': 'long page',
       '/short/x/a.txt': 'short a',
       '/short/x/b.txt': 'short b',
+      '/short/x/a/index.html': 'short index of a',
+      '/short/x/b/index.html': 'short index',
+      '/short/x/page': 'short page',
       '/public/x/a.txt': 'public a',
       '/public/x/b.txt': 'public b',
       '/public/x/c.txt': 'public c'
     }
     const routes = (ctx: Context) => void (ctx.body = 'stack')
-    const paths = { '/x': 'long', '/': 'short', '/other': 'long' }
+    const long = { dir: 'long', index: 'index.htm', extensions: ['html'] }
+    const paths = { '/x': long, '/': { dir: 'short', index: 'index.html' }, '/other': 'long' }
     for (const order of [Object.entries(paths), Object.entries(paths).toReversed()]) {
       const mounts = Object.fromEntries(order)
       const site = await makeSite(t, files, { ...options, mounts, routes })
@@ -323,11 +310,15 @@ for (const [where, options] of ENVIRONMENTS) {
         ['/x/b.txt', 'short b'],
         ['/x/c.txt', 'public c'],
         ['/x/d.txt', 'stack'],
+        ['/x/a/', 'long index'],
+        ['/x/b/', 'short index'],
+        ['/x/page', 'long page'],
         ['/other/a.txt', 'long a'],
         ['/other/b.txt', 'stack']
       ] as const) {
         for (let times = 0; times < 2; times++) t.is(await read(site, path), text, path)
       }
+      t.is((await site.ask('/x/b')).headers.location, '/x/b/')
       t.is((await site.ask('/x/a.txt', { method: 'POST' })).text, 'stack')
     }
   })

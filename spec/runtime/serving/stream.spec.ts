@@ -10,9 +10,8 @@ import mount from 'koa-mount'
 import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { ask as askRaw } from '../../support/raw.ts'
-import { ask, listen, makeProject, makeSite, open } from '../../support/index.ts'
-import { openDescriptors, test, until, type ExecutionContext } from '../../support/index.ts'
-import type { SiteOptions } from '../../support/index.ts'
+import { ask, listen, makeProject, makeSite, open, openDescriptors } from '../../support/index.ts'
+import { test, until, type ExecutionContext, type SiteOptions } from '../../support/index.ts'
 import { passOn, WAYS, GIVEN } from '../../support/ways.ts'
 
 test('an error that no client caused reaches the application after an asset was sent', async t => {
@@ -64,30 +63,6 @@ test('a client that resets its connection before the response begins is not an e
     compiling.emit('go on')
   }
   t.is((await site.ask('/b.txt')).text, 'b')
-  t.deepEqual(site.errors, [])
-})
-
-test('an HTTP/2 stream that is reset before the response begins is not an error', async t => {
-  const compiling = new EventEmitter()
-  const front: Middleware = async (ctx, next) => {
-    const closed = once(ctx.res, 'close')
-    const passed = next()
-    await closed
-    compiling.emit('go on')
-    await passed
-    compiling.emit('over')
-  }
-  const options = { compilers: [slowCompiler(compiling)], front }
-  const site = await makeSite(t, { 'a.css.slow': 'a{}' }, options)
-  const server = http2.createServer((req, res) => void site.app.callback()(req, res))
-  const session = http2.connect(`http://127.0.0.1:${await open(t, server)}`)
-  const stream = session.request({ ':path': '/assets/a.css' })
-  stream.on('error', () => {})
-  const over = once(compiling, 'over')
-  await once(compiling, 'begun')
-  stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
-  await over
-  session.close()
   t.deepEqual(site.errors, [])
 })
 
