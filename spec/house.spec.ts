@@ -248,19 +248,6 @@ test('the table of extras has each folder once, and Extra at most 14 members', t
   t.true(length > 10 && length <= 14, String(length))
 })
 
-test('no file imports itself through others, types included', t => {
-  const next = groupBy(ours, ({ from }) => from)
-  const cycles: string[] = []
-  const done = new Set<string>()
-  const walk = (file: string, way: readonly string[]): void => {
-    if (way.includes(file)) cycles.push([...way.slice(way.indexOf(file)), file].join(' -> '))
-    else if (!done.has(file)) for (const { to } of next.get(file) ?? []) walk(to, [...way, file])
-    done.add(file)
-  }
-  for (const file of files.keys()) walk(file, [])
-  t.deepEqual(cycles, [])
-})
-
 test('each package is imported by the files listed for it, and every dependency is listed', t => {
   const installed = Object.keys(DOORS).filter(name => name !== BUNDLED)
   t.deepEqual(installed.toSorted(), Object.keys(dependencies).toSorted())

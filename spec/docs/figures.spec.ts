@@ -56,23 +56,3 @@ test('README says what a visit costs, of each build', t => {
     t.deepEqual(cells, [first, ...short], contestant)
   }
 })
-
-test('README says what precompile costs beside vite build', t => {
-  const cpuOf = (contestant: string) =>
-    Number.parseFloat(rowOf('visit, the build', contestant).result)
-  const ours = BUILDS.slice(0, 3).map(([, contestant]) => cpuOf(contestant))
-  const beside = (contestant: string) =>
-    [Math.min(...ours), Math.max(...ours)]
-      .map(cpu => (cpu / cpuOf(contestant)).toFixed(1))
-      .join(' to ')
-  const whole = `Precompile takes ${beside('Vite, in a mount')} times the CPU time of \`vite build\` plus compressing`
-  const alone = `${beside('Vite, koa-static, koa-etag')} times that of \`vite build\` alone`
-  for (const sentence of [whole, alone]) t.true(readme.includes(sentence), sentence)
-})
-
-test('docs/bench.md says with which Node and Chromium', t => {
-  const [, node] = /^Node v(\d+\.\d+)/m.exec(results) ?? []
-  const [, chromium] = /Chromium (\d+)/.exec(results) ?? []
-  const page = readFileSync('docs/bench.md', 'utf8')
-  t.true(page.includes(`with Node ${node} and Chromium ${chromium}`), `${node}, ${chromium}`)
-})

@@ -209,14 +209,6 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
-  test(`a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
-    const counted = await makeCounted(t, options)
-    const sockets = await Promise.all(Array.from({ length: 20 }, () => pipeline(counted.port, 1)))
-    await until(() => openDescriptors(counted.file) === 20, 'every download has begun')
-    for (const socket of sockets) socket.destroy()
-    await settle(t, counted)
-  })
-
   test(`HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`, async t => {
     const counted = await makeCounted(t, options)
     const { http2Port, file } = counted

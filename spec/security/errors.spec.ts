@@ -7,10 +7,9 @@ import Koa2 from 'koa2'
 import { assetSources } from '../../lib/runtime/settings/third-party.ts'
 import { CompileError } from '../../lib/runtime/errors.ts'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
-import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask } from '../support/raw.ts'
-import { ENVIRONMENTS, isWindows, makeFront, makeProject, METHODS, run } from '../support/index.ts'
-import { test, writeFiles, type ExecutionContext, type Files } from '../support/index.ts'
+import { ENVIRONMENTS, makeFront, makeProject, METHODS, run, test } from '../support/index.ts'
+import { writeFiles, type ExecutionContext, type Files } from '../support/index.ts'
 import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 
@@ -243,18 +242,3 @@ for (const [mode, options] of Object.entries(modes)) {
     }
   })
 }
-
-test('public may be a link, need not exist, and may begin like a folder of sources', t => {
-  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/robots.txt': 'x' })
-  if (!isWindows) symlinkSync('public', join(root, 'link'))
-  for (const directory of [
-    'public',
-    'dist/web',
-    'apps/web/assets-public',
-    isWindows ? 'x' : 'link'
-  ])
-    t.notThrows(() => koaAssets({ root, env: 'development', serve: true, public: directory }))
-  const apps = { web: { dir: 'later' } }
-  const start = () => koaAssets({ root, public: 'later', apps, compile: false })
-  t.throws(start, { code: 'public-unusable' })
-})

@@ -2,7 +2,6 @@
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'node:url'
-import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
@@ -198,69 +197,30 @@ test('two sites in one process never give out each other’s bytes', async t => 
   }
 })
 
-function decoded({ headers, body }: Answer): string {
-  const coding = headers['content-encoding']
-  if (coding === 'br') return brotliDecompressSync(body).toString()
-  if (coding === 'gzip') return gunzipSync(body).toString()
-  return coding === undefined ? body.toString() : `unknown coding ${coding}`
-}
-
-test('a cold server sends no coding but one that was asked for, and names it', async t => {
-  const body = 'body { color: red } '.repeat(200)
-  const root = makeProject(t, {
-    'apps/web/assets/stylesheets/app.css': body,
-    'public/assets/app.css': body,
-    'public/assets/app.css.br': brotliCompressSync(body),
-    'public/assets/app.css.gz': gzipSync(body)
-  })
-  const orders = [
-    ['br', undefined],
-    [undefined, 'br'],
-    ['gzip', 'br'],
-    ['identity', 'gzip, br'],
-    ['br;q=0', 'br'],
-    ['*;q=0', '*']
-  ]
-  for (const environment of Object.values(ENVIRONMENTS)) {
-    for (const order of [...orders, ...orders.map(pair => pair.toReversed())]) {
-      const { port } = await makeFront(t, { root, ...environment })
-      const codings = [...order, ...order]
-      const fields = codings.map(coding => (coding ? { 'Accept-Encoding': coding } : {}))
-      const asked = fields.map(field => ask(port, 'GET', '/assets/app.css', field))
-      const answers = await Promise.all(asked)
-      for (const [at, answer] of answers.entries()) {
-        const accepted = codings[at]
-        const coding = answer.headers['content-encoding'] ?? 'identity'
-        t.is(answer.status, 200)
-        t.is(decoded(answer), body, `${accepted} got ${coding}`)
-        const allowed = accepted === '*' ? ['br', 'gzip'] : (accepted ?? '').split(/, ?/)
-        t.true(coding === 'identity' || allowed.includes(coding), `${accepted} got ${coding}`)
-        t.is(answer.headers['content-length'], String(answer.body.length))
-      }
-      const tags = new Map(answers.map(({ headers: h }) => [h['content-encoding'], h.etag]))
-      t.is(new Set(tags.values()).size, tags.size, 'each coding has its own ETag')
-    }
-  }
-})
-
-test('a root, a prefix and an app’s path are taken literally', async t => {
+test('a root, a prefix, the path of an app and that of a mount are taken literally', async t => {
   const odd = isWindows ? 'a+b(c)[d]{e}^$' : 'a+b(c)[d]{e}^$.*?'
   const outer = makeProject(t, {
     [`${odd}/apps/web/assets/stylesheets/app.css`]: 'web',
     [`${odd}/apps/x+(y)/assets/stylesheets/app.css`]: 'odd',
+    [`${odd}/d+(i)[r]/app.css`]: 'mounted',
     'aab/apps/web/assets/stylesheets/app.css': 'pattern'
   })
   const apps = { web: {}, odd: { dir: 'apps/x+(y)', path: '/x+(y)' } }
-  const options = { env: 'development', prefix: '/a+b(c)[d]', apps, alone: true }
+  const mounts = { '/m+n(o)[p]': 'd+(i)[r]' }
+  const options = { env: 'development', prefix: '/a+b(c)[d]', apps, mounts, alone: true }
   const front = await makeFront(t, { root: join(outer, odd), ...options })
   const textOf = async (target: string) => (await ask(front.port, 'GET', target)).text
   t.is(await textOf('/a+b(c)[d]/app.css'), 'web')
   t.is(await textOf('/a+b(c)[d]/x+(y)/app.css'), 'odd')
-  for (const name of ['aab(c)d', 'aab', 'a+b(c)d', 'ab', 'aabcd'])
-    t.is(await textOf(`/${name}/app.css`), 'Not Found', name)
+  for (const path of ['/m+n(o)[p]', '/m+n(o)%5Bp%5D'])
+    t.is(await textOf(`${path}/app.css`), 'mounted')
+  const others = ['aab(c)d', 'aab', 'a+b(c)d', 'ab', 'aabcd', 'mmn(o)p', 'mn', 'm+n(o)p']
+  for (const name of others) t.is(await textOf(`/${name}/app.css`), 'Not Found', name)
   t.is(readFileSync(join(outer, odd, 'public/a+b(c)[d]/app.css'), 'utf8'), 'web')
-  const missing = await ask(front.port, 'GET', '/a+b(c)[d]/missing.css')
-  t.is(missing.headers['cache-control'], 'no-store')
+  for (const at of ['/a+b(c)[d]', '/m+n(o)[p]']) {
+    const missing = await ask(front.port, 'GET', `${at}/missing.css`)
+    t.is(missing.headers['cache-control'], 'no-store')
+  }
 })
 
 for (const { where, at, options } of PLACES) {
@@ -286,20 +246,6 @@ for (const { where, at, options } of PLACES) {
     }
   })
 }
-
-test('the URL path of a mount is taken literally, and its directory too', async t => {
-  const root = makeProject(t, { 'd+(i)[r]/a.css': 'odd', 'ddir/a.css': 'pattern' })
-  const mounts = { '/a+b(c)[d]': 'd+(i)[r]', '/x*': 'ddir' }
-  for (const environment of Object.values(ENVIRONMENTS)) {
-    const { port } = await makeFront(t, { root, ...environment, mounts, alone: true })
-    t.is((await ask(port, 'GET', '/a+b(c)[d]/a.css')).text, 'odd')
-    t.is((await ask(port, 'GET', '/a+b(c)%5Bd%5D/a.css')).text, 'odd')
-    for (const name of ['aab(c)d', 'ab', 'a+b(c)d', 'xx', 'x'])
-      t.is((await ask(port, 'GET', `/${name}/a.css`)).status, 404, name)
-    const missing = await ask(port, 'GET', '/a+b(c)[d]/missing.css')
-    t.is(missing.headers['cache-control'], 'no-store')
-  }
-})
 
 test('no emitted URL takes its host from the request', async t => {
   const root = makeStronghold(t)

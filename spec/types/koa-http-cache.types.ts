@@ -9,7 +9,6 @@ const app = new Koa()
 app.use(koaHttpCache())
 app.use(koaHttpCache({ cacheControl: ['public', { max_age: 60 }], expires: 60, autoEtag: true }))
 app.use(koaHttpCache({ cacheControl: 'no-cache', version: ctx => ctx.path }))
-app.use(koaHttpCache({ cacheControl: 'public, max-age=60' }))
 
 app.use(async ctx => {
   ctx.cacheControl('public', { maxAge: 600 })
@@ -30,13 +29,9 @@ app.use(async ctx => {
   ctx.cacheControl('public', { cookies: 'shared' })
   ctx.cacheGroups('books', ...['book-7'])
   ctx.invalidateCacheGroups('books')
-  // @ts-expect-error a group is a string
-  ctx.cacheGroups(7)
   await ctx.fresh({ etag: ['a', 1], lastModified: new Date(), weak: true })
-  await ctx.fresh({ last_modified: new Date() })
   await ctx.fresh(null)
   await ctx.fresh(42)
-  await ctx.fresh({ etag: 42, lastModified: '2020-01-01' })
   await ctx.fresh({ etag: 42n, last_modified: 1577836800789 })
   await ctx.fresh({ etag: null, lastModified: null })
   // Koa's own reading stays possible.
@@ -47,20 +42,12 @@ app.use(async ctx => {
   ctx.cacheControl('publik')
   // @ts-expect-error a request's directive
   ctx.cacheControl('only-if-cached')
-  // @ts-expect-error it needs seconds
-  ctx.cacheControl('max-age')
   // @ts-expect-error a typo in an option
   ctx.cacheControl({ maxage: 60 })
   // @ts-expect-error a string needs a unit
   ctx.cacheControl({ maxAge: '60' })
-  // @ts-expect-error there is no such unit
-  ctx.expires('2 moons')
-  // @ts-expect-error a typo behind the lifetime
-  ctx.expires(60, 'publik')
   // @ts-expect-error an ETag is a string or a number
   await ctx.fresh(true)
-  // @ts-expect-error an optional property may be a typo
-  await ctx.fresh(undefined as string | undefined)
   // @ts-expect-error nothing identifies nothing
   await ctx.fresh()
 })
@@ -69,11 +56,7 @@ const router = new Router()
 router.use(koaHttpCache())
 router.get('/', koaHttpCache(), async ctx => {
   ctx.cacheControl('public', { maxAge: 600 })
-  ctx.expires(900, 'public')
-  const isFresh: boolean = await ctx.fresh('x')
-  ctx.body = isFresh
-  // @ts-expect-error a typo
-  ctx.cacheControl('publik')
+  ctx.body = await ctx.fresh('x')
 })
 app.use(router.routes())
 
@@ -89,17 +72,11 @@ custom.use(koaHttpCache())
 custom.use(async ctx => {
   ctx.cacheControl('private')
   await ctx.fresh(ctx.tenant + ctx.state.user)
-  // @ts-expect-error a typo
-  ctx.cacheControl('publik')
 })
 app.use(mount('/custom', custom))
 app.use(mount('/cached', koaHttpCache()))
 
 // @ts-expect-error a typo in an option
 koaHttpCache({ autoETag: true })
-// @ts-expect-error neither 'exact' nor 'before'
-koaHttpCache({ ifModifiedSince: 'after' })
 koaHttpCache({ version: () => undefined })
 koaHttpCache({ groups: { header: 'Surrogate-Key' } })
-// @ts-expect-error a typo in an option
-koaHttpCache({ groups: { name: 'Surrogate-Key' } })

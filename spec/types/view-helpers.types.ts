@@ -19,14 +19,11 @@ assets.javascript('a', 'b', { async: true, defer: maybe, 'data-n': 1, nonce: nul
 assets.javascript('a', { type: 'module', modulepreload: maybe })
 assets.stylesheet('a', attributes)
 assets.image('a.png', { srcset: { 'b.png': '2x' }, width: 10, alt: '' })
-assets.image('a.png', { srcset: [['b.png', '2x']] })
 assets.inline('icons/a.svg', { class: 'icon', 'aria-hidden': 'true' }) satisfies string
 assets.favicon()
-assets.favicon(undefined, { rel: 'icon' })
 assets.video('a.mp4', { controls: true, poster: 'a.png' })
 assets.audio({ sources: ['a.ogg', { src: 'a.mp3', type: 'audio/mpeg' }] })
 assets.importMap({ nonce: 'r4nd0m', imports: { dial: 'dial.js' } }) satisfies string
-assets.importMap({ entry: 'app' })
 assets.importMap({ entry: ['app', 'locales/fi'] })
 assets.preload('a', { as: 'style', fetchpriority: 'high' }) satisfies string
 assets.entry('src/main.tsx', 'src/print.css', {
@@ -53,30 +50,16 @@ assets.stylesheet({ media: 'print' })
 assets.javascript({ defer: true }, 'a')
 // @ts-expect-error attributes are no lists
 assets.javascript('a', { class: ['b'] })
-// @ts-expect-error an image has a name
-assets.image()
 // @ts-expect-error either a name or sources
 assets.video()
-// @ts-expect-error a source has a src
-assets.video({ sources: [{ type: 'video/mp4' }] })
-// @ts-expect-error no destination of a preload
-assets.preload('a', { as: 'stile' })
 // @ts-expect-error an entry is needed
 assets.entry({ nonce: 'n' })
-// @ts-expect-error scripts are modules or classic
-assets.entry('main', { type: 'text/javascript' })
 // @ts-expect-error no such option
 assets.entry('main', { mount: '/', once: 'n' })
-// @ts-expect-error no such option
-assets.importMap({ once: 'r4nd0m' })
 // @ts-expect-error helpers are read only
 assets.version = 'v8'
-// @ts-expect-error helpers are read only
-assets.javascript = () => ''
 // @ts-expect-error an address is an object
 makeViewHelpers({ apps: [] }, () => ({ ...site, resolve: () => '/a' }))
-// @ts-expect-error it is true or false
-assets.javascript('app', { type: 'module', modulepreload: 1 })
 
 makeViewHelpers({ host: undefined, apps: [{ name: 'web', path: '/' }] }, () => site) satisfies (
   app: string

@@ -28,38 +28,6 @@ for (const [name, extension, code, expected] of [
   })
 }
 
-for (const [extension, importOf] of [
-  ['scss', (path: string) => `@use './${path.replace('_', '')}';\n`],
-  ['less', (path: string) => `@import '${path}.less';\n`]
-] as const) {
-  test(`an edited .${extension} partial is in the next GET, directly or through another`, async t => {
-    const source = `stylesheets/app.css.${extension}`
-    const outer = `stylesheets/parts/_outer.${extension}`
-    const inner = `stylesheets/parts/_inner.${extension}`
-    const site = await makeSite(t, {
-      [source]: 'a { top: 1px }',
-      [outer]: `${importOf('_inner')}.outer { top: 1px }`,
-      [inner]: '.inner { top: 1px }'
-    })
-    const get = async () => (await site.ask('/assets/app.css')).text
-    t.notRegex(await get(), /\.outer/)
-    site.write(source, `${importOf('parts/_outer')}a { top: 1px }`)
-    t.regex(await get(), /\.inner/, 'an import that was added')
-    for (const edit of [2, 3, 4]) {
-      site.write(outer, `${importOf('_inner')}.outer { top: ${edit}px }`)
-      t.true((await get()).includes(`top: ${edit}px`), 'directly')
-      site.write(inner, `.inner { left: ${edit}px }`)
-      t.true((await get()).includes(`left: ${edit}px`), 'through another')
-    }
-    site.write(inner, '.older { top: 9px }', 1_000_000_000)
-    t.regex(await get(), /\.older/, 'with an older mtime')
-    site.write(source, 'a { top: 2px }')
-    t.notRegex(await get(), /\.outer/, 'an import that was taken out')
-    unlinkSync(site.at(outer))
-    t.is((await site.ask('/assets/app.css')).status, 200)
-  })
-}
-
 test('what was not edited is not compiled again, even with imports', async t => {
   const { calls, compiler } = makeCounter()
   const files = { 's/app.css.inc': 'import part.txt\n', 's/part.txt': 'one', 's/other.txt': 'x' }
@@ -150,6 +118,16 @@ const CASES: Readonly<Record<string, readonly [sheet: string, before: Files, the
     'less: @import "shared/theme";',
     { 'y/other.css': '', [`${PKG}/shared/theme.less`]: FIRST },
     { 'x/shared/theme.less': THEN }
+  ],
+  'a Less file that another one imports': [
+    'less: @import "../../../../shared/outer";',
+    { '/shared/outer.less': '@import "inner";', '/shared/inner.less': FIRST },
+    { '/shared/inner.less': THEN }
+  ],
+  'an import that was added': [
+    'scss: .first { a: b }',
+    { '/shared/_then.scss': THEN },
+    { 'x/app.css.scss': '@use "../../../../shared/then"' }
   ],
   'a Less plugin': [
     'less: @plugin "../../../../shared/plugin"; a { b: answer() }',

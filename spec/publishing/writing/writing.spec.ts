@@ -159,22 +159,6 @@ for (const isAbandoned of [false, true]) {
   })
 }
 
-test('a run that lost its lock is told so, and leaves the lock of the other', async t => {
-  const directory = makeProject(t)
-  const held = await lock(directory, ignore)
-  // As another machine does it, to which this process has been silent for some seconds.
-  fs.renameSync(join(directory, NAME), join(directory, 'taken'))
-  const other = await lock(directory, ignore)
-  await t.throwsAsync(held.check(), {
-    code: 'precompile-busy',
-    message: `another precompile took over ${directory} while this one was paused: run it again`
-  })
-  await held.release()
-  await t.notThrowsAsync(other.check())
-  await other.release()
-  t.false(fs.existsSync(join(directory, NAME)))
-})
-
 test.serial('the heartbeat of a lock fails nobody, and touches no lock but its own', async t => {
   const directory = makeProject(t)
   mock.timers.enable({ apis: ['setInterval'] })

@@ -440,6 +440,8 @@ test('a mount or a public that would expose the project is an error at start', a
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
   await isRefused(t, root, EXPOSED)
   t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
+  for (const dir of ['later/web', 'apps/web/assets-public'])
+    t.notThrows(startMounts({ root, public: dir }), dir)
 })
 
 test('a link that would expose the project is an error at start', async t => {

@@ -2,7 +2,6 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
-import { Names, type Asset } from '../../../lib/runtime/urls/manifest.ts'
 import { ReloadedNames } from '../../../lib/runtime/urls/read-manifest.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
@@ -10,8 +9,8 @@ import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
-import { costsAtMost, digestOf, makeFingerprinted, makeProject } from '../../support/index.ts'
-import { makeSite, MODES, placed, run, test, withDigest } from '../../support/index.ts'
+import { digestOf, makeFingerprinted, makeProject, makeSite, MODES } from '../../support/index.ts'
+import { placed, run, test, withDigest } from '../../support/index.ts'
 
 test('fingerprint mode without a manifest is an error at start', t => {
   const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
@@ -171,32 +170,6 @@ for (const mode of MODES) {
     t.true(next.text.includes(digestOf('b{}')), next.text)
   })
 }
-
-function linesOf(count: number, version = 0): Asset[] {
-  return Array.from({ length: count }, (_, at) => {
-    const name = `widgets/card-${at}/index`
-    return {
-      path: `/assets/${name}.css`,
-      target: `/assets/${name}-${'0'.repeat(32)}.css`,
-      source: `stylesheets/${name}.css`,
-      integrity: [`sha384-${'A'.repeat(64)}`],
-      size: at + version
-    }
-  })
-}
-
-test('with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
-  const all = linesOf(5000)
-  const root = makeProject(t, { 'public/assets.json': JSON.stringify(new Names({ assets: all })) })
-  const settings = settle({ root, env: 'production', apps: { web: {} } })
-  const manifest = new ReloadedNames(settings, t.fail)
-  const [app = settings.publicApp] = settings.apps
-  const digesting = () => all.map(({ path }) => digestOf(path))
-  for (const name of ['nothing-of-that-name.css', 'index.css']) {
-    const asking = () => t.throws(() => manifest.current.entry(app, name))
-    t.true(costsAtMost(6, asking, digesting), `${name}, and to digest the names`)
-  }
-})
 
 // Rolling deploys: two replicas, one deploy apart.
 
