@@ -1,99 +1,64 @@
-// Random modules that import each other by the names of their files, and what a browser reaches from the first one.
+// Modules that import each other by the names of their files, in every form, and what a browser reaches from the first one.
 import { posix } from 'node:path'
-import fc from 'fast-check'
 import { loadModuleLexer } from '../../lib/publishing/references/modules.ts'
 import type { Answer } from './ask.ts'
 
-/** A module by its place among the sources; the first is the one that a page loads. */
-interface Module {
-  readonly folder: string
-  readonly extension: string
-  /** True for the index of a folder with its name. */
-  readonly isIndex: boolean
-  readonly edges: readonly Edge[]
+const FORMS: ReadonlyArray<(path: string, name: string) => string> = [
+  path => `import '${path}'`,
+  (path, name) => `import { own as from${name} } from '${path}'; use(from${name})`,
+  (path, name) => `import * as all${name} from '${path}'; use(all${name})`,
+  (path, name) => `export { own as again${name} } from '${path}'`,
+  path => `void import('${path}')`,
+  path => `use(new URL('${path}', import.meta.url))`,
+  path => `use(() => new Worker(new URL('${path}', import.meta.url), { type: 'module' }))`
+]
+
+const EXTENSIONS = ['.ts', '.tsx', '.mts', '.cts', '.js.ts', '.jsx', '.js']
+const FOLDERS = ['javascripts', 'javascripts/lib', 'shared']
+const IMPORTING = EXTENSIONS.map((extension, at) => `${FOLDERS[(at + 1) % 3]}/m${at}${extension}`)
+const IMPORTED = EXTENSIONS.flatMap((extension, at) =>
+  ['', '/index'].map(index => `${FOLDERS[at % 3]}/t${at}${index && `x${index}`}${extension}`)
+)
+/** What only types are imported from is not reached. */
+const TYPES = 'javascripts/types.ts'
+const ALL = [...IMPORTING, ...IMPORTED, TYPES]
+
+/** The path of a file for another one; the last of several extensions is left out of a short one, and `index`. */
+function pathTo(from: string, to: string, isShort: boolean): string {
+  const whole = posix.relative(posix.dirname(from), to)
+  const path = isShort ? whole.replace(/(?:\/index)?\.\w+$/, '') : whole
+  return path.startsWith('.') ? path : `./${path}`
 }
 
-interface Edge {
-  /** The number of the other module. */
-  readonly to: number
-  readonly form: keyof typeof FORMS
-  /** True for a path without the extension, or of the folder. */
-  readonly isShort: boolean
-}
-
-type Graph = readonly Module[]
-
-/** `export type` and `import type` leave nothing behind. */
-const FORMS = {
-  static: (path: string) => `import '${path}'`,
-  named: (path: string, at: number) => `import { own as from${at} } from '${path}'; use(from${at})`,
-  namespace: (path: string, at: number) => `import * as all${at} from '${path}'; use(all${at})`,
-  again: (path: string, at: number) => `export { own as again${at} } from '${path}'`,
-  dynamic: (path: string) => `void import('${path}')`,
-  url: (path: string) => `use(new URL('${path}', import.meta.url))`,
-  worker: (path: string) =>
-    `use(() => new Worker(new URL('${path}', import.meta.url), { type: 'module' }))`,
-  type: (path: string, at: number) => `import type { Own as Own${at} } from '${path}'`
-}
-
-const TYPED = ['.ts', '.tsx', '.mts', '.cts', '.js.ts']
-const SCRIPTS = [...TYPED, '.jsx', '.js']
-const aForm = fc.constantFrom(...(Object.keys(FORMS) as (keyof typeof FORMS)[]))
-const moduleOf = (count: number) => {
-  const anEdge = fc.record({ to: fc.nat(count - 1), form: aForm, isShort: fc.boolean() })
-  return fc.record({
-    folder: fc.constantFrom('javascripts', 'javascripts/lib', 'shared'),
-    extension: fc.constantFrom(...SCRIPTS),
-    isIndex: fc.boolean(),
-    edges: fc.uniqueArray(anEdge, { selector: ({ to }) => to, maxLength: 4 })
-  })
-}
-
-export const graphs: fc.Arbitrary<Graph> = fc
-  .integer({ min: 2, max: 7 })
-  .chain(count => fc.array(moduleOf(count), { minLength: count, maxLength: count }))
-
-/** Imports lead to later modules alone: those in a circle are rewritten to plain names, and need an import map. */
-const edgesOf = (graph: Graph, from: number) =>
-  (graph[from]?.edges ?? []).filter(({ to, form }) => {
-    const isTyped = TYPED.includes(graph[from]?.extension ?? '')
-    return to > from && (form !== 'type' || isTyped)
-  })
-
-const fileOf = ({ folder, extension, isIndex }: Module, at: number) =>
-  `${folder}/m${at}${isIndex && at > 0 ? '/index' : ''}${extension}`
-
-/** The last of several extensions is left out. */
-const short = (path: string) => path.replace(/(?:\/index)?\.\w+$/, '')
-
-/** The files below the directory of sources. */
-export function filesOf(graph: Graph): Record<string, string> {
-  const written = graph.map((module, from) => {
-    const lines = edgesOf(graph, from).flatMap(({ to, form, isShort }) => {
-      const target = graph[to]
-      if (!target) return []
-      const folder = posix.dirname(fileOf(module, from))
-      const whole = posix.relative(folder, fileOf(target, to))
-      const path = isShort ? short(whole) : whole
-      return FORMS[form](path.startsWith('.') ? path : `./${path}`, to)
-    })
-    const isTyped = TYPED.includes(module.extension)
-    const own = isTyped ? 'export type Own = 1; export const own: Own = 1' : 'export const own = 1'
-    const parameter = isTyped ? 'all: unknown[]' : 'all'
+function textOf(path: string, at: number): string {
+  const isTyped = /\.[cm]?tsx?$/.test(path)
+  const lines = IMPORTED.flatMap((to, number) =>
+    FORMS.map((form, kind) =>
+      form(pathTo(path, to, (at + number + kind) % 2 === 0), `${number}${'abcdefg'[kind]}`)
+    )
+  )
+  return [
+    isTyped ? 'export type Own = 1; export const own: Own = 1' : 'export const own = 1',
     // What has no effect is left out of joined modules.
-    const use = `const use = (...${parameter}) => Reflect.set(globalThis, 'used', all)`
-    return [fileOf(module, from), [own, use, ...lines, `globalThis['<m${from}>'] = own`].join('\n')]
-  })
-  return Object.fromEntries(written) as Record<string, string>
+    `const use = (...${isTyped ? 'all: unknown[]' : 'all'}) => Reflect.set(globalThis, 'used', all)`,
+    ...(IMPORTING.includes(path) ? lines : ['use(own)']),
+    isTyped && path !== TYPES
+      ? `import type { Own as Other } from '${pathTo(path, TYPES, true)}'`
+      : '',
+    `globalThis['<m${at}>'] = own`
+  ].join('\n')
+}
+
+/** The files below the directory of sources; a page loads `app.js`. */
+export const MODULES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(ALL.map((path, at) => [path, textOf(path, at)])),
+  'javascripts/app.js': IMPORTING.map(
+    path => `import '${pathTo('javascripts/app.js', path, false)}'`
+  ).join('\n')
 }
 
 /** The modules that a browser must reach, each by its mark. */
-export function reachedIn(graph: Graph): string[] {
-  const reached = new Set([0])
-  for (const from of reached)
-    for (const { to, form } of edgesOf(graph, from)) if (form !== 'type') reached.add(to)
-  return Array.from(reached, at => `<m${at}>`).toSorted()
-}
+export const REACHED = Array.from(ALL.slice(0, -1), (_, at) => `<m${at}>`).toSorted()
 
 /** Follows every reference of modules, and returns the marks that it meets; a URL that leads nowhere throws. */
 export async function followed(first: string, get: (path: string) => Promise<Answer>) {
