@@ -48,8 +48,7 @@ const WITHIN_A_TICK = {
 }
 const WITHOUT_EVENTS = {
   'by events, and found by verify() without them': 'its claim is about events',
-  ': the next change is reported': 'its claim is about events',
-  'a folder is watched once': 'its claim is about the number of watches'
+  ': the next change is reported': 'its claim is about events'
 }
 /** lowntfs-3g lists names in lower case, unlike Windows and macOS, and NTFS has neither all names nor modes. */
 const LOWERED = 'it reads names with capitals from a folder'

@@ -12,7 +12,6 @@ export const LEFT_OUT = [
     titles: [
       'a target that cannot be replaced is named as it was given, even behind a link',
       'a folder or a link in the place of a lock is an error that names it, and stays',
-      'a swapped release is noticed, even when the served source is the same file',
 
       'links in a mount follow its own*',
       'versionOf follows links, also in a cycle',

@@ -53,39 +53,30 @@ test('a middleware in front that has a ctx.cacheControl of its own gets it back'
   const pages: Readonly<Record<string, Route>> = {
     '/says': ctx => ctx.cacheControl('private', { maxAge: 5 }),
     '/expires': ctx => ctx.expires(5),
-    '/failed': ctx => ctx.cacheControl('public'),
     '/assigns': ctx => void Object.assign(ctx, { cacheControl: { 'no-store': true } })
   }
-  const app = new Koa().use(assigned)
-  app.use(async (ctx, next) => {
-    const own = { 'max-age': 60 }
-    if (ctx.path === '/before') Object.assign(ctx, { cacheControl: own })
-    t.is(Reflect.get(ctx, 'cacheControl') as unknown, ctx.path === '/before' ? own : undefined)
-    await next()
-    if (ctx.path === '/failed') Object.assign(ctx, { cacheControl: { 'max-age': 1 } })
-  })
-  app.use(koaHttpCache({ cacheControl: 'public, max-age=600' }))
-  app.use(async ctx => {
+  const own: Koa.Middleware = (ctx, next) => {
+    t.is(Reflect.get(ctx, 'cacheControl') as unknown, undefined)
+    if (ctx.path === '/before') Object.assign(ctx, { cacheControl: { 'max-age': 60 } })
+    return next()
+  }
+  const app = new Koa().use(assigned).use(own)
+  app.use(koaHttpCache({ cacheControl: 'public, max-age=600' })).use(ctx => {
     t.is(typeof ctx.cacheControl, 'function')
     ctx.body = 'page'
-    await pages[ctx.path]?.(ctx)
+    return pages[ctx.path]?.(ctx)
   })
   const site = await open(t, app)
   for (const [path, expected] of [
     ['/', 'no-cache=1, max-age=0'],
     ['/before', 'max-age=60'],
     ['/says', 'private, max-age=5'],
-    ['/expires', 'max-age=5'],
-    ['/failed', 'max-age=1']
-  ] as const) {
-    for (let round = 0; round < 2; round++)
-      t.is((await site.get({}, path)).headers['cache-control'], expected, path)
-  }
+    ['/expires', 'max-age=5']
+  ] as const)
+    t.is((await site.get({}, path)).headers['cache-control'], expected, path)
   t.deepEqual(site.errors, [])
   t.is((await site.get({}, '/assigns')).status, 500)
-  const [error] = site.errors
-  t.true(error instanceof TypeError)
-  t.regex(error?.message ?? '', /call ctx\.cacheControl\(\{ 'no-store': true \}\) instead/)
+  t.regex(String(site.errors[0]), /call ctx\.cacheControl\(\{ 'no-store': true \}\) instead/)
 })
 
 test('a default is applied to GET and HEAD, with a status that caches may store', async t => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import Koa, { type Middleware } from 'koa'
 import { DIGEST_PATTERN } from '../lib/runtime/files/digest.ts'
-import { koaFiles, koaHttpCache, versionOf } from '../lib/index.ts'
+import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { type HttpCacheOptions } from '../lib/koa-http-cache.ts'
 import { open, KOAS, type Headers } from './support/cached-site.ts'
 import { makeProject, test, within, writeFiles, type ExecutionContext } from './support/index.ts'
@@ -24,21 +24,6 @@ function siteOf(t: ExecutionContext, options: HttpCacheOptions, ...behind: reado
   for (const each of behind) app.use(each)
   return open(t, app)
 }
-
-test('X-Http-Cache is on files only where autoEtag compares them', async t => {
-  const root = makeProject(t, { 'files/a.txt': 'a' })
-  for (const [options, reason] of [
-    [{ trace: true }, undefined],
-    [{ trace: true, autoEtag: true }, '200: the request has no condition']
-  ] as const) {
-    const site = await siteOf(t, options, koaFiles('files', { root }), ctx => {
-      ctx.body = 'page'
-    })
-    const { headers } = await site.get({}, '/a.txt')
-    t.deepEqual([headers['accept-ranges'], headers['x-http-cache']], ['bytes', reason])
-    t.truthy((await site.get({}, '/page')).headers['x-http-cache'])
-  }
-})
 
 test('another version is another ETag, and an empty one like none', async t => {
   let version: string | undefined = '1'

@@ -379,29 +379,6 @@ test('every code has its section, and no other, and `help` of an error leads the
   }
 })
 
-soakTest('commands lead to the page that helps', async t => {
-  const site = makeExample(t, { 'assets/app.css.scss': 'p {' })
-  const help = (place: string) => ({
-    message: new RegExp(`See node_modules/koa-fresh-assets/docs/${place}\n`)
-  })
-  await t.throwsAsync(site.run('npx koa-fresh-assets precompile'), help('errors.md#compile-failed'))
-  await t.throwsAsync(site.run('npx koa-fresh-assets verify'), help('errors.md#manifest-missing'))
-  const troubleshooting = 'node_modules/koa-fresh-assets/docs/troubleshooting.md'
-  const none = site.run('npx koa-fresh-assets explain none.css')
-  await t.throwsAsync(none, { message: new RegExp(`help +${troubleshooting}#a-404$`, 'm') })
-  site.write({ 'assets/app.css.scss': 'p {}' })
-  await site.run('npx koa-fresh-assets precompile')
-  rmSync(join(site.root, 'public/assets/app.css'))
-  await t.throwsAsync(site.run('npx koa-fresh-assets verify'), help('troubleshooting.md'))
-  await site.run('npx koa-fresh-assets precompile')
-  site.write({ 'a.ejs': "<%- assets.stylesheet('apq') %>" })
-  site.write({ 'assets.config.json': '{ "views": "*.ejs" }' })
-  const inViews = help('production.md#names-in-views')
-  for (const command of ['verify', 'verify --views'])
-    await t.throwsAsync(site.run(`npx koa-fresh-assets ${command}`), inViews)
-  t.true(site.exists(troubleshooting))
-})
-
 soakTest('an error that is reported has its place, or its code', async t => {
   const site = makeExample(t, {
     'assets/app.css.scss': 'p {\n  color red;\n}',

@@ -13,7 +13,6 @@ import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { Expectation } from '../../lib/runtime/check-options.ts'
 import { DIGEST_LENGTH } from '../../lib/runtime/files/digest.ts'
 import { settle } from '../../lib/runtime/settings/settings.ts'
-import { openRoute } from '../support/cached-site.ts'
 import { blocksLeft, blocksOf, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { png } from '../support/images.ts'
 import { makeProject, makeSite, soakTest, test, withDigest } from '../support/index.ts'
@@ -184,28 +183,6 @@ test('the options of ctx.preload and ctx.sendFile are in their tables, and no ot
   await agent.get('/other')
   t.deepEqual(sorted(names(helpersPage.text, 'One file from a route')), sorted(knownIn(advice)))
   t.deepEqual(sorted(names(helpersPage.text, 'Early loading')), sorted(Object.keys(PRELOAD)))
-})
-
-test('each method of koaHttpCache writes what the table says', async t => {
-  const site = await openRoute(t, async ctx => {
-    ctx.cacheControl('public', { maxAge: 600 })
-    if (ctx.path === '/expires') ctx.expires(900, 'public')
-    if (ctx.method === 'POST') ctx.invalidateCacheGroups('books')
-    ctx.cacheGroups('book-7', 'books')
-    await ctx.fresh('etag')
-    ctx.body = 'fine'
-  })
-  const table = rows(helpersPage.text, 'HTTP caching').flat().join('\n')
-  for (const [method, path, name, value] of [
-    ['GET', '/', 'Cache-Control', 'public, max-age=600'],
-    ['GET', '/expires', 'Cache-Control', 'public, max-age=900'],
-    ['GET', '/', 'Cache-Groups', '"book-7", "books"'],
-    ['POST', '/', 'Cache-Group-Invalidation', '"books"']
-  ] as const) {
-    t.true(table.includes(`\`${name}: ${value}\``), name)
-    t.is((await site.ask(method, {}, path)).headers[name.toLowerCase()], value)
-  }
-  t.is((await site.get({ 'if-none-match': '"etag"' })).status, 304)
 })
 
 test('every command and each of its options are in the tables, and no other', t => {

@@ -249,17 +249,3 @@ test('append() of anything but absolute paths is a TypeError, and nothing is app
   }
   t.deepEqual(assetSources.list(), before)
 })
-
-test('sources of the app come first, then extra ones, then third parties, an exact name before all', async t => {
-  assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
-  assetSources.append(makeProject(t, { 's/e3.css': '4{}', 's/exact.css': '4{}' }))
-  const files = {
-    's/e1.css': '1{}',
-    's/deep/exact.css': 'a tail of the app',
-    '/apps/web/more/s/e1.css': '2{}',
-    '/apps/web/more/s/e2.css': '2{}'
-  }
-  const site = await makeSite(t, files, { sources: ['more'] })
-  const names = ['e1.css', 'e2.css', 'e3.css', 'exact.css']
-  t.deepEqual(await found(site, names), ['1{}', '2{}', '3{}', '4{}'])
-})

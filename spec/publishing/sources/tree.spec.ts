@@ -1,4 +1,4 @@
-import fs, { linkSync, mkdirSync, renameSync, readFileSync } from 'node:fs'
+import { linkSync, renameSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { Middleware } from 'koa'
 import { compilersFor } from '../../../lib/publishing/compilers/built-in.ts'
@@ -6,9 +6,9 @@ import { sourceAt } from '../../../lib/publishing/sources/snapshot.ts'
 import { Tree } from '../../../lib/publishing/sources/tree.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { ask } from '../../support/raw.ts'
-import { AS_WRITTEN, ENVIRONMENTS, leadLink, makeFront, makeProject } from '../../support/index.ts'
-import { makeSite, removeFolder, replaceCalls, test, until } from '../../support/index.ts'
-import { untilSettled, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { AS_WRITTEN, ENVIRONMENTS, makeFront, makeProject, makeSite } from '../../support/index.ts'
+import { removeFolder, test, until, untilSettled, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext } from '../../support/index.ts'
 
 const FILES = { 'css/a.css': '', 'css/deep/b.css': '', 'top.txt': '' }
 const ALL = Object.keys(FILES)
@@ -82,36 +82,6 @@ for (const [level, way] of [
     }
   })
 }
-
-test('a swapped release is noticed, even when the served source is the same file', async t => {
-  const site = await makeSite(t, { 'x.css': '', '/releases/one/css/app.css.scss': 'a { b: c }' })
-  const [one, two] = [site.at('/releases/one/css'), site.at('/releases/two/css')]
-  mkdirSync(two, { recursive: true })
-  linkSync(join(one, 'app.css.scss'), join(two, 'app.css.scss'))
-  writeFiles(two, { 'app.css': 'two{}' })
-  leadLink(site.at('/releases/current'), 'one')
-  const apps = { web: { sources: [site.at('/releases/current')] } }
-  const released = await makeSite(t, {}, { root: site.root, apps })
-  t.regex((await released.ask('/assets/app.css')).text, /^a \{/)
-  leadLink(site.at('/releases/current'), 'two')
-  const isServed = async () => (await released.ask('/assets/app.css')).text === 'two{}'
-  await until(isServed, 'the other source of the new release is served', 5000)
-})
-
-// First, as it replaces Node's call in this process.
-test.serial('a folder is watched once, however often it changes', async t => {
-  const { watch } = fs
-  const watched: unknown[] = []
-  const watchToo = (path: string, options: object) => {
-    watched.push(path)
-    return watch(path, options)
-  }
-  replaceCalls(t, { watch: watchToo })
-  const { directory, list, at } = await makeTree(t, { 'a.css': '' })
-  writeFiles(directory, { 'b.css': '' })
-  t.deepEqual(await list(), ['a.css', 'b.css'])
-  t.deepEqual(watched, [at('')])
-})
 
 for (const [path, name, compiled] of [
   ['stylesheets/app.css', 'app.css', false],

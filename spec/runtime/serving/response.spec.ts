@@ -350,28 +350,6 @@ test('Cache-Control is that of `immutable`, else that of `cacheControl`, else th
   }
 })
 
-test('a wrong result of a function is a 500 that is reported, and the other files are served', async t => {
-  for (const [mount, message] of [
-    [{ headers: () => ({ 'X-A': 'a\r\nX-B: c' }) }, /^X-A must be Latin-1 text/],
-    [{ cacheControl: () => 60 as never }, /^cacheControl must be directives, such as/],
-    [{ immutable: raise }, /^mine$/]
-  ] as const) {
-    const site = await makeSite(t, FILES, { mounts: { '/m': { dir: 'dist', ...mount } } })
-    for (let times = 1; times < 3; times++) {
-      const { status, text, headers } = await site.ask('/m/a.txt')
-      t.deepEqual([status, text], [500, 'Internal Server Error'])
-      for (const name of ['etag', 'cache-control', 'x-b']) t.is(headers[name], undefined)
-      t.is(site.errors.length, times)
-      t.regex(site.errors[0]?.message ?? '', message)
-    }
-    t.is((await site.ask('/c.txt')).status, 200)
-  }
-})
-
-function raise(): never {
-  throw new Error('mine')
-}
-
 const OWN_TEXT = 'body { color: red }'
 const PRINTED = withFingerprint('/assets/a.css', digestOf(OWN_TEXT))
 const VISITED = {

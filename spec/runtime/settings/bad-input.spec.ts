@@ -1,6 +1,6 @@
 // What this process may not read or write, and what is not of the kind that it should be.
 import { fork } from 'node:child_process'
-import { chmodSync, chownSync, linkSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { chmodSync, chownSync, linkSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -188,26 +188,33 @@ test('a manifest, and a folder of apps, that may not be read are errors at start
   }
 })
 
-test('a command names what it may not read, with what to do, also where Node calls it missing', async t => {
-  const root = makeProject(t, {
-    '.env.production': 'A=1',
-    'apps/web/assets/a.css': 'a{}',
-    'public/assets.json': '{}'
-  })
-  hand(root, ['.', 'public'])
-  for (const [command, path, call] of [
-    ['verify', 'public/assets.json', 'open'],
-    ['precompile', 'apps/web/assets/a.css', 'open'],
-    ['precompile', '.env.production', 'open']
-  ] as const) {
-    chmodSync(join(root, path), 0o000)
+for (const [command, path, isDirectory, before = ''] of [
+  ['verify', 'public/assets.json', false],
+  ['precompile', 'apps/web/assets/a.css', false],
+  // Node calls it missing.
+  ['precompile', '.env.production', false],
+  ['verify', 'public/assets.json', true],
+  ['verify', '.env.production', true],
+  ['verify', 'assets.config.js', true, 'cannot load assets.config.js: '],
+  ['verify', 'assets.config.json', true, 'cannot load assets.config.json: ']
+] as const) {
+  const what = isDirectory ? 'is a directory' : 'may not be read'
+  test(`where ${path} ${what}, ${command} names it and says what to do`, async t => {
+    const file = isDirectory ? `${path}/x` : path
+    const root = makeProject(t, { 'apps/web/assets/a.css': 'a{}', [file]: 'A=1' })
+    hand(root, ['.', ...(isDirectory ? [] : [path])])
+    const at = join(root, path)
+    if (!isDirectory) chmodSync(at, 0o000)
     const child = forkAsUser('lib/cli', [command, '--root', root, '--env', 'production'], true)
     const [told, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
-    chmodSync(join(root, path), 0o644)
-    const reason = `koa-fresh-assets: EACCES: permission denied, ${call} '${join(root, path)}'`
-    t.deepEqual([told.split('\n').at(-2), status], [`${reason}: ${REMEDY}`, 1], path)
-  }
-})
+    const reason = isDirectory
+      ? `EISDIR: illegal operation on a directory, read '${at}': rename or remove this directory, as a file belongs there`
+      : `EACCES: permission denied, open '${at}': ${REMEDY}`
+    t.deepEqual([told.split('\n').at(-2), status], [`koa-fresh-assets: ${before}${reason}`, 1])
+    if (isDirectory && path.startsWith('public/'))
+      t.throws(() => koaAssets({ root, env: 'production' }), { message: reason })
+  })
+}
 
 test('a source is published where a folder of that name, now empty, had assets before', async t => {
   const site = await makeSite(t, { 'css/a.css/b.css': 'b{}' })
@@ -235,27 +242,4 @@ test('a directory where the target belongs is a 500 that names it, and one named
   for (const path of ['/assets/b.css', '/assets/d.css', '/assets/d.css.scss'])
     t.is((await site.ask(path)).status, 404)
   t.is((await site.ask('/assets/b.css/c.css')).text, 'c{}')
-})
-
-test('a directory where a file belongs is an error that names it and says what to do', async t => {
-  const root = makeProject(t, { 'apps/web/assets/a.css': 'a{}' })
-  hand(root, ['.'])
-  const remedy = 'rename or remove this directory, as a file belongs there'
-  const reasonFor = (path: string) =>
-    `EISDIR: illegal operation on a directory, read '${join(root, path)}': ${remedy}`
-  for (const [path, before] of [
-    ['public/assets.json', ''],
-    ['.env.production', ''],
-    ['assets.config.js', 'cannot load assets.config.js: '],
-    ['assets.config.json', 'cannot load assets.config.json: ']
-  ] as const) {
-    mkdirSync(join(root, path), { recursive: true })
-    const child = forkAsUser('lib/cli', ['verify', '--root', root, '--env', 'production'], true)
-    const [told, [status]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
-    const expected = `koa-fresh-assets: ${before}${reasonFor(path)}`
-    t.deepEqual([told.split('\n').at(-2), status], [expected, 1], path)
-    if (path === 'public/assets.json')
-      t.throws(() => koaAssets({ root, env: 'production' }), { message: reasonFor(path) })
-    rmSync(join(root, path), { recursive: true })
-  }
 })

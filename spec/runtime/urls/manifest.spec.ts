@@ -2,9 +2,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
-import { ReloadedNames } from '../../../lib/runtime/urls/read-manifest.ts'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
-import { settle } from '../../../lib/runtime/settings/settings.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
@@ -19,16 +17,6 @@ test('fingerprint mode without a manifest is an error at start', t => {
     code: 'manifest-missing',
     message: `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   })
-})
-
-test('a page of a site with nothing but mounts learns that there is no manifest', t => {
-  const root = makeProject(t)
-  const settings = settle({ root, env: 'production', mounts: { '/x': 'dist' } })
-  const { current } = new ReloadedNames(settings, t.log)
-  const message = `/assets/app.css is not in ${join(root, 'public/assets.json')}, which does not exist`
-  const [app = settings.publicApp, ...others] = settings.apps
-  t.throws(() => current.entry(app, 'app.css'), { code: 'asset-unknown', message })
-  t.deepEqual(others, [])
 })
 
 const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }
