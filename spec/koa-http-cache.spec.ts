@@ -26,23 +26,6 @@ const forgetting: Koa.Middleware = ctx => {
   if (ctx.path === '/throws') throw new Error('database')
 }
 
-test('a value that no header can contain is rejected, and no header changes', async t => {
-  const tags = ['a"\r\nX: y', 'a"b', '', 'ä', Number.NaN, undefined, {}, { etag: Number.NaN }]
-  const times = [new Date(Number.NaN), { etag: 'x', lastModified: '01.01.2020' }]
-  const site = await openRoute(t, async ctx => {
-    for (const wrong of [...tags, ...times, { tag: 'x' }]) {
-      const error = t.throws(() => ctx.fresh(wrong as never), { instanceOf: TypeError })
-      t.false(error instanceof Halt)
-    }
-    const message = /did you mean 'halt'/
-    t.throws(() => ctx.fresh('x', { hallt: false } as never), { instanceOf: TypeError, message })
-    ctx.body = 'page'
-  })
-  const { status, headers } = await site.get({ 'if-none-match': '*' })
-  t.is(status, 200)
-  for (const name of ['etag', 'last-modified', 'x']) t.is(headers[name], undefined, name)
-})
-
 test('a date in the future, or before 1990, is neither sent nor compared for a GET', async t => {
   const dates = [Date.now() + 60_000, 1000, Date.UTC(1985, 9, 26, 8, 15), Date.UTC(1990, 0) - 1]
   for (const updatedAt of dates.map(date => new Date(date))) {
@@ -143,6 +126,8 @@ test('a halt that the route swallows is not lost, nor is an error that it caught
   const site = await openRoute(t, async ctx => {
     ctx.body = 'page'
     t.throws(() => ctx.fresh('"'), { instanceOf: TypeError })
+    const message = /did you mean 'halt'/
+    t.throws(() => ctx.fresh('x', { hallt: false } as never), { instanceOf: TypeError, message })
     try {
       await ctx.fresh('x')
     } catch (error) {

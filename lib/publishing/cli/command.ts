@@ -79,7 +79,7 @@ const NOTE_MS = 10_000
 type Progress = Omit<Precompiling, 'stage'> & { readonly stage?: keyof typeof STAGES }
 
 /** Notes each stage, and now and then how far it is. @param everyAsset notes each asset or file instead */
-export function progressOn({ note }: Pick<Output, 'note'>, everyAsset = false) {
+function progressOn({ note }: Pick<Output, 'note'>, everyAsset = false) {
   let shown: string | undefined
   let shownAt = 0
   return ({ stage = 'compress', done, total, path }: Progress): void => {

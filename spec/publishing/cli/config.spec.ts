@@ -1,9 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { mock } from 'node:test'
 import { generalHelp, helpFor, parseCommandLine } from '../../../lib/publishing/cli/arguments.ts'
-import { count, formatBytes, formatSeconds } from '../../../lib/publishing/cli/command.ts'
-import { progressOn } from '../../../lib/publishing/cli/command.ts'
 import type { PrecompileReport } from '../../../lib/index.ts'
 import { makeProject, serial as test, type ExecutionContext } from '../../support/index.ts'
 import type { Files } from '../../support/index.ts'
@@ -151,25 +148,4 @@ test('without a command it prints the help with exit status 2; --help and --vers
   t.deepEqual(await run(root, ''), { status: 2, stdout: '', stderr: help })
   t.deepEqual(await run(root, '--help'), { status: 0, stdout: help, stderr: '' })
   t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
-})
-
-test('bytes, seconds and counts are short and readable', t => {
-  const sizes = [0, 999, 1000, 99_940, 123_456, 999_500, 5e9, 2e16].map(formatBytes)
-  t.is(sizes.join(', '), '0 B, 999 B, 1.0 kB, 99.9 kB, 123 kB, 1.0 MB, 5.0 GB, 20000 TB')
-  t.deepEqual([0.004, 12.34, 119.7].map(formatSeconds), ['0.00 s', '12.3 s', '119.7 s'])
-  t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
-})
-
-test('a long run notes each stage once, and how far it is every ten seconds', t => {
-  mock.timers.enable({ apis: ['Date'] })
-  t.teardown(() => mock.timers.reset())
-  const notes: string[] = []
-  const show = progressOn({ note: text => notes.push(text) })
-  const at = { total: 1234, path: '/assets/app.css' }
-  show({ ...at, stage: 'compile', done: 1 })
-  show({ ...at, stage: 'compile', done: 2 })
-  mock.timers.tick(10_000)
-  show({ ...at, stage: 'compile', done: 1003 })
-  show({ ...at, stage: 'write', done: 1 })
-  t.deepEqual(notes, ['Building 1,234 assets', '  1,003 of 1,234 assets', 'Writing 1,234 assets'])
 })

@@ -100,16 +100,6 @@ test('of many files each is on the disk before the manifest names it, and is sav
   await until(() => openDescriptors() <= open, 'no descriptor is left')
 })
 
-test('what a link in public leads to is compared, and not written again', async t => {
-  const root = makeProject(t, { 'apps/web/assets/images/sub/logo.png': 'logo' })
-  const publish = () => precompile({ root, symlinks: 'follow', ...AS_WRITTEN })
-  await publish()
-  const folder = join(root, 'public/assets/sub')
-  fs.renameSync(folder, join(root, 'elsewhere'))
-  fs.symlinkSync(join(root, 'elsewhere'), folder)
-  t.deepEqual(await record(t, publish), [])
-})
-
 // What an extra adds, as long as it is there.
 const { compress, keep } = face as {
   compress?: (directory: string) => Promise<unknown>

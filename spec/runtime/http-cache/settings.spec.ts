@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
-import * as fc from 'fast-check'
 import { cacheControlFields, expiryFields } from '../../../lib/runtime/http-cache/directives.ts'
 import { type Lifetime } from '../../../lib/runtime/http-cache/directives.ts'
 import { digestOfValue, validatorsOf } from '../../../lib/runtime/http-cache/fresh.ts'
@@ -117,17 +116,6 @@ test('an instance of a class may have validators; one that names none is rejecte
   }
 })
 
-test('the order of keys does not change a digest', t => {
-  const shuffled = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(shuffled)
-    if (typeof value !== 'object' || value === null) return value
-    const entries = Object.entries(value).toReversed()
-    return Object.fromEntries(entries.map(([key, each]) => [key, shuffled(each)]))
-  }
-  const isSame = (value: unknown) => digestOfValue(value) === digestOfValue(shuffled(value))
-  t.notThrows(() => fc.assert(fc.property(fc.jsonValue(), isSame)))
-})
-
 test('different contents have different digests', t => {
   const texts = ['1', 'true', 'null', '', ['a', 'b'], ['a,b'], ['a","b'], { a: '1' }]
   const others = [1, 0, 1n, true, null, [], {}, [[]], [null], [undefined], [7], new Date(0)]
@@ -142,6 +130,10 @@ test('what has the same content has the same digest', t => {
   const content = () => ({ a: [1, new Date(7), new Uint8Array([1])], b: null })
   const part = { a: 1 }
   for (const [one, other] of [
+    [
+      { a: 1, b: { c: 2, d: [3] } },
+      { b: { d: [3], c: 2 }, a: 1 }
+    ],
     [{ toJSON: () => ({ a: 1 }) }, { a: 1, b: undefined }],
     [new Uint8Array(buffer, 1, 3), Buffer.from([1, 2, 3])],
     [new DataView(buffer, 1, 3), Buffer.from([1, 2, 3])],

@@ -5,10 +5,9 @@ import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { AssetError } from '../../../lib/runtime/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import { koaHttpCache } from '../../../lib/koa-http-cache.ts'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { digestOf, makeFingerprinted, makeProject, makeSite, MODES } from '../../support/index.ts'
-import { placed, run, test, withDigest } from '../../support/index.ts'
+import { placed, run, test, until, warningsAbout, withDigest } from '../../support/index.ts'
 
 test('fingerprint mode without a manifest is an error at start', t => {
   const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
@@ -133,32 +132,6 @@ for (const mode of MODES) {
   })
 }
 
-for (const mode of MODES) {
-  test(`a page's ETag changes with what is published, through koaHttpCache (${mode})`, async t => {
-    const root = makeProject(t, placed({ 'app.css': 'a{}' }))
-    const options = { root, env: 'production', revalidate: 0 }
-    await run(options)
-    const cache = koaHttpCache({ version: ctx => ctx.assets.version })
-    const routes: Middleware = ctx =>
-      cache(ctx, async () => {
-        await ctx.fresh('page')
-        ctx.body = ctx.assets.stylesheet('app')
-      })
-    const live = { configure: { production: { compile: true } } }
-    const site = await makeSite(t, {}, { ...options, ...(mode === 'live' && live), routes })
-    const etag = (await site.ask('/')).headers.etag ?? ''
-    t.regex(etag, /^"/)
-    const again = () => site.ask('/', { headers: { 'If-None-Match': etag } })
-    t.is((await again()).status, 304)
-    site.write('app.css', 'b{}')
-    if (mode === 'precompiled') await run(options)
-    const next = await again()
-    t.is(next.status, 200)
-    t.not(next.headers.etag, etag)
-    t.true(next.text.includes(digestOf('b{}')), next.text)
-  })
-}
-
 // Rolling deploys: two replicas, one deploy apart.
 
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
@@ -199,3 +172,78 @@ test('when the manifest becomes invalid or is removed, the last good one stays i
   await site.edit(NEW)
   t.not(await site.path('app.js'), before)
 })
+
+// What the log of a server in production says of a 404 for a file that its own pages name.
+
+const NAMED = { 'app.css': 'a {}', 'menu.css': 'b {}', 'page.css': 'c {}' }
+
+test('a file of the manifest that public lacks is reported, once for a manifest', async t => {
+  const site = await makeFingerprinted(t, 'precompiled', NAMED)
+  const paths = await Promise.all(Object.keys(NAMED).map(name => site.path(name)))
+  const [app = '', menu = '', page = ''] = paths
+  rmSync(join(site.root, 'public', menu))
+  writeFileSync(join(site.root, 'public', page), 'other bytes')
+  for (const path of [app.replace(/[0-9a-f]{32}/, 'f'.repeat(32)), '/assets/none.css', app])
+    await site.ask(path)
+  t.deepEqual(paths.flatMap(warningsAbout), [])
+  t.is((await site.ask(menu)).status, 404)
+  t.is((await site.ask(page)).status, 404)
+  t.deepEqual(paths.flatMap(warningsAbout), [
+    `koa-fresh-assets: ${menu} is a 404, though the manifest names it: public lacks this file, or has other bytes under its name. npx koa-fresh-assets verify lists all such files`
+  ])
+  await site.edit({ 'menu.css': 'd {}' })
+  const next = await site.path('menu.css')
+  rmSync(join(site.root, 'public', next))
+  await site.ask(next)
+  t.is(warningsAbout(next).length, 1)
+})
+
+test('a request for a file of the manifest is reported once while serving is off', async t => {
+  const site = await makeFingerprinted(t, 'precompiled', { 'off.css': 'e {}' }, { serve: false })
+  const path = await site.path('off.css')
+  await site.ask(path, { method: 'POST' })
+  await site.ask('/assets/off.css')
+  t.deepEqual(warningsAbout(path), [])
+  for (const method of ['HEAD', 'GET']) t.is((await site.ask(path, { method })).status, 404)
+  t.deepEqual(warningsAbout(path), [
+    `koa-fresh-assets: ${path} is a 404, as serve is off: set SERVE_STATIC_ASSETS=true or serve: true, or let the web server in front send public`
+  ])
+})
+
+// Names that look like fingerprinted ones, precompiled and built on request.
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const other = '0123456789abcdef'.repeat(2)
+
+for (const mode of MODES) {
+  const revalidated = mode === 'live' ? 'no-cache' : 'public, max-age=0, must-revalidate'
+
+  test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
+    const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
+    const site = await makeFingerprinted(t, mode, {
+      [logo]: 'logo',
+      'app.css': 'a{}',
+      [twin]: `b { background: url(${logo}) }`,
+      [`/public/assets/upload-${other}.jpg`]: 'upload',
+      [`/public/uploads/photo-${other}.jpg`]: 'photo'
+    })
+    const fingerprinted = `/assets/logo-${other}-${digestOf('logo')}.png`
+    t.is(await site.path(logo), fingerprinted)
+    t.is((await site.ask(fingerprinted)).headers['cache-control'], IMMUTABLE)
+    for (const [path, text] of [
+      [`/assets/${logo}`, 'logo'],
+      [`/assets/${twin}`, `b { background: url(${fingerprinted}) }`],
+      [`/assets/upload-${other}.jpg`, 'upload'],
+      [`/uploads/photo-${other}.jpg`, 'photo']
+    ] as const) {
+      for (let asked = 0; asked < 2; asked++) {
+        const response = await site.ask(path)
+        t.deepEqual([response.status, response.text], [200, text], path)
+        t.is(response.headers['cache-control'], revalidated, path)
+      }
+    }
+    await site.edit({ [logo]: 'newer' })
+    await until(async () => (await site.ask(`/assets/${logo}`)).text === 'newer', 'the new logo')
+    t.is((await site.ask(fingerprinted)).text, 'logo', 'what an open page asks for')
+  })
+}

@@ -368,16 +368,4 @@ for (const mode of MODES) {
     const admin = `/assets/seal.svg is not in ${where}; 'admin' has it, as in assets.app('admin')`
     await t.throwsAsync(() => site.path('seal.svg'), { message: admin })
   })
-
-  test(`fingerprint may be set for a single app (${mode})`, async t => {
-    const files = { 'app.css': 'web', '/apps/admin/assets/app.css': 'admin' }
-    const apps = { web: {}, admin: { fingerprint: false } }
-    const site = await makeFingerprinted(t, mode, files, { apps })
-    t.is(await site.path('app.css'), `/assets/app-${digestOf('web')}.css`)
-    const tag = await site.render(assets => assets.stylesheet('app'), '/admin/page')
-    t.is(tag, sheet('admin/app.css'))
-    const { status, text, headers } = await site.ask('/assets/admin/app.css')
-    t.deepEqual([status, text], [200, 'admin'])
-    t.notRegex(headers['cache-control'] ?? '', /immutable/)
-  })
 }
