@@ -21,7 +21,7 @@ const ALONE = {
 
 /** Run by `npm run test:all`, as .ci/run does: they start processes, race, or take many random cases. */
 const SLOW = new Set(
-  `once readme docs/examples docs/serving docs/tasks security/bounds
+  `once readme docs/examples docs/serving docs/tasks docs/upgrading security/bounds
   security/downloads runtime/files/disk runtime/files/without-proc runtime/http-cache/people
   runtime/serving/every-way runtime/serving/files runtime/settings/bad-input
   publishing/building/failures publishing/cli/faults publishing/compilers/tsconfig

@@ -175,7 +175,7 @@ test('the server ends by itself on SIGTERM, on SIGINT and from pm2', async t => 
   for (const end of ends) t.deepEqual(await end, [0, null])
 })
 
-// In spec/system: rollback.spec.ts, base.spec.ts and bucket.spec.ts, behind nginx and Varnish, and with a bucket.
+// In spec/system: rolling.spec.ts, base.spec.ts and bucket.spec.ts, behind nginx and Varnish, and with a bucket.
 for (const section of ['Rolling back', 'Below a path', 'A bucket behind a CDN'])
   deployPage.take(section)
 

@@ -12,7 +12,6 @@ import * as assets from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { Expectation } from '../../lib/runtime/check-options.ts'
 import { DIGEST_LENGTH } from '../../lib/runtime/files/digest.ts'
-import { settle } from '../../lib/runtime/settings/settings.ts'
 import { blocksLeft, blocksOf, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { png } from '../support/images.ts'
 import { makeProject, makeSite, soakTest, test, withDigest } from '../support/index.ts'
@@ -260,25 +259,6 @@ test('with the configuration of docs/target.md, stylesheets have prefixes', asyn
 
 test('every block of the pages with tables is run here', t => {
   t.deepEqual(blocksLeft(), [])
-})
-
-test('the options that docs/upgrading.md gives are taken, and the codes that it quotes are ours', t => {
-  const upgrading = readFileSync('docs/upgrading.md', 'utf8')
-  const all = Array.from(upgrading.matchAll(/^\| (?!you have|---)(.* \| (.*)) \| (.*) \|$/gm))
-  t.true(all.length > 20)
-  const names = readdirSync('lib', { recursive: true, encoding: 'utf8' })
-  const code = names.filter(name => name.endsWith('.ts')).map(name => read(join('lib', name)))
-  for (const [, row = '', write = '', told = ''] of all) {
-    for (const text of codes(write)) {
-      const given = /^\w+: /.test(text) ? (evaluate(`return { ${text} }`, {}) as object) : {}
-      const options = row.includes('mount')
-        ? { mounts: { '/x': { dir: 'docs', ...given } } }
-        : given
-      t.notThrows(() => settle(options, { NODE_ENV: 'production' }), text)
-    }
-    const quoted = codes(told).filter(text => /^[a-z]+-[a-z]+$/.test(text))
-    for (const text of quoted) t.true(code.join('\n').includes(text), text)
-  }
 })
 
 const isPage = (name: string) => name.endsWith('.md')
