@@ -42,7 +42,6 @@ export const LEFT_OUT = [
       'verifyCopies reports copies without an original*',
       'with Vite * the application, a page names the same modules',
       'without esbuild nothing is minified*',
-      'a package of the workspace itself, which npm links*',
 
       "where Node cannot import TypeScript, the project's tsx does"
     ]

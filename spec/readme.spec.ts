@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import Router from '@koa/router'
 import Koa from 'koa'
 import supertest from 'supertest'
-import { EXTRAS } from '../lib/runtime/app/extras.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
@@ -89,14 +88,6 @@ test('CONTRIBUTING has every room, and names files that are there, as the decisi
   const roots = ['.', 'lib', 'lib/runtime', 'lib/publishing']
   const missing = named.filter(path => !roots.some(root => existsSync(join(root, path))))
   t.deepEqual(missing, [])
-})
-
-test('the map of CONTRIBUTING says of each extra on which others it stands', t => {
-  const map = readFileSync('CONTRIBUTING.md', 'utf8')
-  const lines = map.matchAll(/^ {4}([\w-]+)\/ .*?(?:  -> (.*))?$/gm)
-  const drawn = new Map(Array.from(lines, ([, name, others]) => [name, others]))
-  for (const { name, standsOn = [] } of EXTRAS)
-    t.deepEqual(drawn.get(name)?.split(', ') ?? [], standsOn, name)
 })
 
 // What is published to a registry.

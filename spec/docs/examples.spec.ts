@@ -138,17 +138,6 @@ soakTest('a running server takes the next release over, and keeps the last one',
 const deployPage = readPage('docs/deploy.md')
 const server = deployPage.take('What these files expect')
 
-soakTest('the server answers /health, and takes addresses of clients from a proxy', async t => {
-  const site = makeExample(t)
-  await site.run('npx koa-fresh-assets init')
-  await site.follow(server)
-  await site.run('PORT=3001 HOST=127.0.0.1 node server.js')
-  t.is((await site.ask('/health')).text, 'ok')
-  const headers = { 'X-Forwarded-For': '192.0.2.7' }
-  t.is((await site.ask('/', { headers })).text, 'Hello, 192.0.2.7')
-  t.is((await site.ask('/none')).status, 404)
-})
-
 const WAYS_TO_STOP: ReadonlyArray<(child: ChildProcess) => boolean> = [
   child => child.kill('SIGTERM'),
   child => child.kill('SIGINT'),

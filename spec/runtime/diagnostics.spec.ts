@@ -53,18 +53,6 @@ test('a source that does not compile is reported with its error, and its page', 
   t.deepEqual(served, [{ ...common, status: 500, reason: error?.message, bytes: bytes.length }])
 })
 
-test('fingerprints: every asset that is built is reported, and after an edit only what changed', async t => {
-  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
-  const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
-  const published = listen(t, 'published')
-  const paths = () => published.splice(0).map(({ path }) => path)
-  await site.ask('/')
-  t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
-  site.write('css/app.css.scss', 'a { b: d }')
-  await site.ask('/')
-  t.deepEqual(paths(), ['/assets/app.css'])
-})
-
 test('each response with a file is reported, written to the connection, streamed or given to Koa', async t => {
   const maxFileBytes = 2999
   const memory = { maxFileBytes }

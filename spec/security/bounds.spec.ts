@@ -9,9 +9,8 @@ import { drive, heldBytes } from '../support/in-process.ts'
 import { ask, request, signature } from '../support/raw.ts'
 import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
-import { cases, ENVIRONMENTS, makeFront, makeProject, METHODS } from '../support/index.ts'
-import { test, textsBelow, until, words, writeFiles } from '../support/index.ts'
-import type { ExecutionContext } from '../support/index.ts'
+import { cases, ENVIRONMENTS, makeFront, makeProject, METHODS, test } from '../support/index.ts'
+import { textsBelow, until, words, writeFiles, type ExecutionContext } from '../support/index.ts'
 
 const MIB = 1024 * 1024
 const PADDING = 'x'.repeat(200)
@@ -190,19 +189,6 @@ for (const [whoLeaves, before] of [
     t.deepEqual(errors, [])
   })
 }
-
-test('requests after an edit during a compilation get the later bytes', async t => {
-  const { root, state, close, crowd } = await makeSlowSite(t, 'development')
-  close()
-  const early = await crowd(20)
-  await until(() => state.compiles === 1, 'it is being compiled')
-  writeFiles(root, { [SOURCE]: 'two' })
-  const late = await crowd(20)
-  state.go()
-  for (const { text } of await late.answers) t.is(text, 'two compiled')
-  for (const { text } of await early.answers) t.regex(text, /^(one|two) compiled$/)
-  t.is(state.compiles, 2)
-})
 
 test('many requests for a broken source all get the error, and it is not compiled for each', async t => {
   const { root, port, state, close, crowd, errors } = await makeSlowSite(t, 'production')

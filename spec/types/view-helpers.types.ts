@@ -44,16 +44,10 @@ void video
 
 // @ts-expect-error a name is needed
 assets.javascript()
-// @ts-expect-error attributes alone show nothing
-assets.stylesheet({ media: 'print' })
 // @ts-expect-error attributes stand last
 assets.javascript({ defer: true }, 'a')
-// @ts-expect-error attributes are no lists
-assets.javascript('a', { class: ['b'] })
 // @ts-expect-error either a name or sources
 assets.video()
-// @ts-expect-error an entry is needed
-assets.entry({ nonce: 'n' })
 // @ts-expect-error no such option
 assets.entry('main', { mount: '/', once: 'n' })
 // @ts-expect-error helpers are read only

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
 import { inspect } from 'node:util'
@@ -202,20 +202,6 @@ test('Sass, Less and references find packages in the nearest node_modules above,
   for (const name of compiled) t.regex(readPublic(root, `/assets/${name}`).toString(), /\.nearer/)
 })
 
-test('a package of the workspace itself, which npm links, is found', async t => {
-  const top = makeProject(t, {
-    'node_modules/.keep': '',
-    'packages/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
-    'packages/kit/scss/_kit.scss': ".kit { background: url('../images/dial.svg') }",
-    'packages/kit/images/dial.svg': '<svg/>',
-    [`${ASSETS}/stylesheets/app.css.scss`]: "@use 'kit/scss/kit'"
-  })
-  symlinkSync('../packages/kit', join(top, 'node_modules/kit'))
-  const options = { root: join(top, 'packages/web'), sources: '../../../kit/images' }
-  const site = await makeSite(t, {}, options)
-  t.regex((await site.ask('/assets/app.css')).text, /url\("\/assets\/dial\.svg"\)/)
-})
-
 // What a source, or its compiler, does wrong.
 
 const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
@@ -345,21 +331,6 @@ test('a compiler may read bytes and return bytes; in a stylesheet of bytes refer
   await run({ root: site.root, compilers })
   const text = readPublic(site.root, targetOf(site.root, '/assets/app.css'))
   t.is(String(text), css(targetOf(site.root, '/assets/dot.png')))
-})
-
-test("what a user's own compiler says of a source has no stack frames, a bug in it has its own", async t => {
-  for (const [error, frames] of [
-    [new Error('unexpected token'), false],
-    [new TypeError('x is not a function'), true]
-  ] as const) {
-    const compilers = [{ extensions: '.x', target: '.css', compile: thrown(error) }]
-    const site = await makeSite(t, { 'css/a.css.x': '' }, { compilers })
-    await site.ask('/assets/a.css')
-    const { message, stack = '' } = site.errors[0] ?? {}
-    t.true(stack.startsWith(`CompileError: ${message}`))
-    t.is(stack.includes('compilers.spec.ts'), frames, stack)
-    t.is(/^\s+at /m.test(stack), frames)
-  }
 })
 
 test('an excerpt stays as it was written even if it contains the root, and a root of / hides nothing', async t => {

@@ -78,23 +78,6 @@ test.serial('precompile publishes all assets of apps and packages under both nam
   t.is(assets['/assets/third.png']?.from, 1)
 })
 
-test('a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
-  const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
-  const names = words(`x.min.js.map logo.2x.png style.foobar no-extension jquery.min.js
-    spa~ce.css v1.2/data.bin scss a.scss.css`)
-  const all = [
-    ...names.map(name => [name, bytes] as const),
-    ['latin.css', Buffer.from('a::after { content: "é" }', 'latin1')],
-    ['bom.css', Buffer.from('\uFEFFa { b: c }')]
-  ] as const
-  const site = await makeSite(t, Object.fromEntries(all.map(([at, each]) => [`x/${at}`, each])))
-  for (const [name, written] of all) {
-    const { bytes: sent, headers } = await site.ask(`/assets/${name}`)
-    t.is(headers['content-length'], String(written.length), name)
-    t.true(sent.equals(written), name)
-  }
-})
-
 test('no name begins with -/: nothing in sources and public replaces a script of development', async t => {
   const folders = words('x/- x/deep/- /theme/- /theme/js/- /public/assets/-')
   const stolen = Object.fromEntries(folders.map(folder => [`${folder}/live.js`, 'stolen']))

@@ -136,15 +136,6 @@ test('what middleware in front asked in the first request of a process is in its
   }
 })
 
-test('an error that redirects, as some libraries throw, is not no-store', async t => {
-  const route: Middleware = () => {
-    throw Object.assign(new Error('moved'), { status: 301, headers: { location: '/new' } })
-  }
-  const site = await open(t, new Koa({ env: 'test' }).use(koaHttpCache(PUBLIC)).use(route))
-  const { status, headers } = await site.get()
-  t.deepEqual([status, headers.location, headers['cache-control']], [301, '/new', undefined])
-})
-
 /** Each reads a cookie when Koa writes its body, which is JSON. */
 const LATE_READERS: Readonly<Record<string, (app: Koa) => Koa>> = {
   'a getter': app =>

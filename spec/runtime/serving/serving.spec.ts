@@ -1,5 +1,5 @@
 // Which requests get a file, and unusual but valid requests over the wire.
-import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from 'koa'
@@ -10,28 +10,6 @@ import { test, words } from '../../support/index.ts'
 const routes = (ctx: Context) => {
   if (ctx.path !== '/nobody') ctx.body = `${ctx.method} ${ctx.path}`
 }
-const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
-
-test('a file in public is served with its bytes, length and type, one that is added after start too', async t => {
-  const site = await makeSite(t, { '/public/logo.png': PNG, '/public/a.html': '<p>é' })
-  for (const [path, bytes, type] of [
-    ['/logo.png', PNG, 'image/png'],
-    ['/a.html?x=1', Buffer.from('<p>é'), 'text/html; charset=utf-8'],
-    ['/new.txt', Buffer.from('new'), 'text/plain; charset=utf-8']
-  ] as const) {
-    if (path === '/new.txt') {
-      t.is((await site.ask(path)).status, 404)
-      site.write('/public/new.txt', 'new')
-    }
-    const answer = await site.ask(path)
-    t.deepEqual([answer.status, answer.bytes], [200, bytes])
-    t.is(answer.headers['content-length'], String(bytes.length))
-    t.is(answer.headers['content-type'], type)
-  }
-  unlinkSync(site.at('/public/new.txt'))
-  t.is((await site.ask('/new.txt')).status, 404)
-  t.deepEqual(site.errors, [])
-})
 
 test('no directory, trailing slash or file of the same name elsewhere in public hides a route', async t => {
   const files = {
