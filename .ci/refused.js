@@ -25,7 +25,10 @@ const PUBLISHING = ['publishing/building/*', 'extras/releases/*']
 const COMMANDS = [...PUBLISHING, 'publishing/cli/commands']
 const WRITING = ['runtime/files/{disk,refusals}', 'publishing/writing/*', ...COMMANDS]
 const READING = [
-  ...['runtime/files/{paths,without-proc}', 'runtime/serving/{files,index-files,serving}'],
+  ...[
+    'runtime/files/{open-file,paths,without-proc}',
+    'runtime/serving/{files,index-files,serving}'
+  ],
   'extras/routes/send-file',
   ...['security/links', 'security/paths', 'security/replaced', 'security/copies']
 ]

@@ -2,13 +2,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, resolve, sep } from 'node:path'
+import { resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Koa from 'koa'
 import supertest from 'supertest'
 import type * as Package from '../lib/index.ts'
-import { generalHelp } from '../lib/publishing/cli/arguments.ts'
-import { COMMANDS } from './support/ready.ts'
 import { makeProject, test, withDigest } from './support/index.ts'
 
 const require = createRequire(resolve('package.json'))
@@ -44,23 +42,18 @@ test('the build compiles, rewrites references, precompiles, and has the inspecto
   })
   const app = new Koa()
   app.use(first.koaAssets({ root, env: 'development', serve: true, fingerprint: true }))
-  app.use(ctx => void (ctx.body = ctx.assets.path('app.css') + ctx.assets.path('app.js')))
+  app.use(({ path, response, assets }) => {
+    if (path === '/') response.body = assets.path('app.css') + assets.path('app.js')
+  })
   const agent = supertest(app.callback())
   const [, css = '', js = ''] = /^(.*\.css)(.*\.js)$/.exec((await agent.get('/')).text) ?? []
   const compiled = withDigest(/a b \{\n {2}background: url\(\/assets\/dot-DIGEST\.svg\)/)
   t.regex((await agent.get(css)).text, compiled)
   t.regex((await agent.get(js)).text, withDigest(/^import "\/assets\/menu-DIGEST\.js"/))
-  for (const page of ['', 'live.js', 'live-channel.js'])
+  for (const page of ['', 'live.js', 'live-channel.js', 'hot.js', 'refresh.js'])
     t.is((await agent.get(`/assets/-/${page}`).set('Host', 'localhost')).status, 200, page)
   await first.precompile({ root })
   t.deepEqual((await first.verify({ root })).problems, [])
-})
-
-test('every script for browsers is in the package', t => {
-  const files = readdirSync('lib/extras', { recursive: true, encoding: 'utf8' })
-  const scripts = files.filter(file => file.endsWith('.js')).map(file => basename(file))
-  t.true(scripts.length > 3)
-  t.deepEqual(readdirSync('dist/chunks/client').toSorted(), scripts.toSorted())
 })
 
 test('two copies in one process share the directories of third parties', t => {
@@ -110,11 +103,6 @@ test('importing the package listens to nothing, starts nothing and adds one glob
   const said = execFileSync(process.execPath, ['--eval', script], { encoding: 'utf8' })
   t.is(said, 'true koa-fresh-assets.sources\n')
   t.deepEqual(described['sideEffects'], ['./dist/cli.js'])
-})
-
-test('the published command lists each command once', t => {
-  const help = execFileSync(process.execPath, ['dist/cli.js', '--help'], { encoding: 'utf8' })
-  t.is(help, `${generalHelp(COMMANDS)}\n`)
 })
 
 test('package.json names only files and places that exist', t => {

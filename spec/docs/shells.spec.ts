@@ -66,13 +66,6 @@ test('the commands of every page run in PowerShell, in cmd and in POSIX shells',
   t.deepEqual(found(lines), [])
 })
 
-test('no example starts npm or npx without a shell, as on Windows they are scripts', t => {
-  const started = /(?:exec|execFile|spawn)(?:Sync)?\(\s*['"]np[mx](?:\.cmd)?['"]/
-  t.regex("execFileSync('npx', ['koa-fresh-assets'])", started)
-  t.notRegex("execSync('npx koa-fresh-assets list')", started)
-  for (const [path, text] of PAGES) t.notRegex(text, started, path)
-})
-
 test('every command that a page gives exists, with its options', t => {
   const given = [...PAGES].flatMap(([path, text]) =>
     Array.from(text.matchAll(/npx koa-fresh-assets ([a-z][^`\n|>&#]+)/g), ([, line = '']): Line => [

@@ -50,15 +50,6 @@ test('every mtime since 1970 is recognised on its target', async t => {
   await t.notThrowsAsync(async () => assert(isRecognised, parameters))
 })
 
-test('a target that cannot be replaced is named as it was given, even behind a link', async t => {
-  const root = makeProject(t, { 'real/app.css/in-the-way': '' })
-  fs.symlinkSync('real', join(root, 'link'))
-  const target = join(root, 'link/app.css')
-  const error = await t.throwsAsync(() => write.writeAtomically(target, Buffer.from('a{}')))
-  t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
-  t.deepEqual(fs.readdirSync(join(root, 'real')), ['app.css'])
-})
-
 const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'
 
 test('temporary files go once they are too old, whatever their mtime, and other files stay', async t => {

@@ -280,18 +280,3 @@ test('a middleware in front takes effect however it is registered', async t => {
     t.is(headers['x-after'], how === 'not in front' ? undefined : 'yes', how)
   }
 })
-
-test('a client that has left before the file is opened is logged with the status of the file', async t => {
-  const seen: unknown[] = []
-  const front: Middleware = async (ctx, next) => {
-    ctx.req.socket.destroy()
-    await passOn(ctx, next)
-    seen.push([ctx.status, ctx.body])
-  }
-  const memory = { maxFileBytes: 0 }
-  const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, memory, front })
-  await t.throwsAsync(site.ask('/a.txt'))
-  await until(() => seen.length > 0, 'koaAssets has returned')
-  await until(() => openDescriptors(site.root) === 0, 'the file is closed')
-  t.deepEqual([seen, site.errors], [[[200, null]], []])
-})
