@@ -54,7 +54,9 @@ for (const { where, at, options, folder } of [
   })
 
   test(`links that lead in a circle are not ours, and hide nothing else${where}`, async t => {
-    const root = makeProject(t, { [`${folder}/app.css`]: 'a{}' })
+    // Linux tells so of a file that is gone.
+    const named = `${folder}/b (deleted)`
+    const root = makeProject(t, { [`${folder}/app.css`]: 'a{}', [named]: 'b' })
     symlinkSync('loop.css', join(root, folder, 'loop.css'))
     symlinkSync('.', join(root, folder, 'self'))
     symlinkSync('..', join(root, folder, 'up'))
@@ -63,6 +65,7 @@ for (const { where, at, options, folder } of [
     for (const target of ['/loop.css', '/loop.css/x', '/self', '/self/app.css'])
       await isNotOurs(t, fronts, at + target)
     await isServed(t, fronts, `${at}/app.css`, 'a{}')
+    await isServed(t, fronts, `${at}/b%20(deleted)`, 'b')
   })
 }
 
