@@ -1,4 +1,4 @@
-// What hot replacement gives to those for whom it is not: other origins and hosts, and paths that are no module of the app.
+// What hot replacement gives to a page, and to those for whom it is not: other origins and hosts, paths that are no module.
 import { ask } from '../../support/raw.ts'
 import { makeSite, test, type ExecutionContext, type Site } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
@@ -83,6 +83,15 @@ test('a page that may not have the live channel names no version of a module', a
     const { body } = await answered(site, '/', headers)
     t.is(body, '<script src="/assets/app.js" type="module"></script>')
   }
+})
+
+test('a module that is edited has its context, and is imported by its version', async t => {
+  const { site, told } = await edited(t)
+  const importer = await answered(site, '/assets/app.js')
+  t.true(importer.body.includes(`part.js?t=${told.hot?.tick}`), importer.body)
+  const context = 'import.meta.hot = globalThis.koaFreshAssetsHot?.(import.meta.url); '
+  const { body } = await answered(site, '/assets/part.js')
+  t.true(body.startsWith(`${context}import.meta.hot?.accept() // edited`), body)
 })
 
 test('a version in the URL opens no path, and changes no response', async t => {
