@@ -173,6 +173,38 @@ page(data)`,
   t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
 })
 
+/** A package with a module that stays a file, and what that imports, at whatever distance. */
+async function makeFinder(t: ExecutionContext, base: string) {
+  const main = "import { at } from 'finder'\nexport const found = at()"
+  const finder = {
+    'index.js':
+      "export * from './root.js'\nimport { base } from './base.js'\nimport { at as more } from './more.js'\nexport function at() { return more(base) }",
+    'base.js': `${base}\nexport const base = root(import.meta.url)`,
+    'more.js': 'export const at = place => place',
+    'root.js': "import { cut } from './cut.js'\nexport const root = url => cut(url)",
+    'cut.js': 'export const cut = url => new URL(url).protocol'
+  }
+  const shop = await makeWith(t, 'finder', main, pkg('finder', finder, EXPORTED))
+  const { assets } = readManifest(shop.root)
+  const below = new Set(assets['/assets/npm/finder/base.js']?.imports)
+  for (const path of below) for (const to of assets[path]?.imports ?? []) below.add(to)
+  return { shop, below: [...below].toSorted() }
+}
+
+test('what a module that stays a file imports runs before it', async t => {
+  const { shop, below } = await makeFinder(t, "import { root } from './root.js'")
+  t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder/root.js'])
+  t.is((await runModule(shop, 'main.js'))['found'], 'file:')
+})
+
+test('modules in a circle with one that stays a file stay files as well', async t => {
+  const { shop, below } = await makeFinder(t, "import { root } from './index.js'")
+  const names = ['base', 'more', 'root'].map(name => `/assets/npm/finder/${name}.js`)
+  t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder.js', ...names])
+  t.false(shop.text('joined/finder/shared.js').includes('import'))
+  t.true(shop.text('npm/finder.js').includes('function at'))
+})
+
 test('an import that a package does not have is an error at its place, and nothing is published', async t => {
   const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
   const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
