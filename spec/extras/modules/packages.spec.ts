@@ -1,4 +1,5 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
@@ -7,7 +8,7 @@ import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { APP, dependencies, makePage, mapIn, modulePkg, pkg, TIP } from './package-files.ts'
 import { makeFingerprinted, makeProject, makeSite, ONE_BY_ONE } from '../../support/index.ts'
 import { placed, readManifest, run, test, warningsAbout, withDigest } from '../../support/index.ts'
-import { writeFiles } from '../../support/index.ts'
+import { writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 /** Rolldown has a chunk of helpers of its own. */
 const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime')
@@ -305,6 +306,27 @@ test('a source directory in a package has the dependencies of the project, not t
   t.is((await page.ask('/assets/kit.js')).status, 200)
   page.write('/package.json', dependencies('tip', 'later'))
   t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
+})
+
+/** Tells how often a source of a project was compiled since. */
+function countCompiled(t: ExecutionContext) {
+  const seen: string[] = []
+  const onCompiled = (message: unknown) => void seen.push((message as { source: string }).source)
+  subscribe('koa-fresh-assets:compiled', onCompiled)
+  t.teardown(() => unsubscribe('koa-fresh-assets:compiled', onCompiled))
+  return (root: string) => seen.filter(each => each.startsWith(join(root, 'apps'))).length
+}
+
+test('no page compiles a script for its imports where no text names a package', async t => {
+  const own = { 'javascripts/app.ts': "import './part.js'", 'javascripts/part.js': '' }
+  const page = await makePage(t, { ...AUTOMATIC, ...own }, { imports: { own: 'part.js' } })
+  const count = countCompiled(t)
+  await page.ask('/')
+  page.write('javascripts/app.ts', "import './part.js'; import 'own'")
+  await page.ask('/')
+  t.is(count(page.root), 0)
+  await page.ask('/assets/app.js')
+  t.is(count(page.root), 1)
 })
 
 test('a dependency is published that package.json or a compiler names, or an import with comments', async t => {
