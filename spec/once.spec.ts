@@ -3,7 +3,7 @@
 import type { Context, Middleware } from 'koa'
 import { EXTRAS } from '../lib/runtime/app/extras.ts'
 import type { KoaAssetsOptions } from '../lib/runtime/settings/options.ts'
-import { CODES, onFailingDisk } from './support/failing-disk.ts'
+import { CODES, onFailingDisk, type DiskCall } from './support/failing-disk.ts'
 import { cases, digestOf, makeProject, makeSite, run, serial as test } from './support/index.ts'
 import { viteBuild, viteMount, words, type ExecutionContext, type Site } from './support/index.ts'
 
@@ -90,3 +90,14 @@ for (const kind of Object.keys(KINDS)) {
     }
   })
 }
+
+test('a large file that cannot be closed is sent, and the next one too', async t => {
+  const root = makeProject(t, FILES)
+  const { ask } = await makeSite(t, {}, { ...KINDS['in development'], root, mounts })
+  const at = ({ syscall, path }: DiskCall) => syscall === 'close' && path.endsWith('big.bin')
+  for (let times = 0; times < 2; times++) {
+    const { result, failed } = await onFailingDisk(root, { at }, () => ask('/files/big.bin'))
+    t.is(result.bytes.length, 1_200_000)
+    t.truthy(failed)
+  }
+})

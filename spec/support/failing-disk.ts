@@ -82,8 +82,11 @@ export async function onFailingDisk<T>(
       const done = left && call.apply(this, left)
       if (style === 'sync') throw error
       if (style === 'promise') return Promise.resolve(done).then(() => Promise.reject(error))
-      // As Node has it for what nobody waits for.
-      return setImmediate(() => (typeof finish === 'function' ? finish(error) : undefined))
+      return setImmediate(() => {
+        // As Node has it for what nobody waits for.
+        if (typeof finish !== 'function') throw error
+        finish(error)
+      })
     }
   const restore = await replaceCalls(wrap)
   try {

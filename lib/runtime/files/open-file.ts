@@ -59,11 +59,14 @@ export async function withFile<T>(path: string, use: (file: OpenFile) => Promise
     return file.stats.isFile() ? await use(file) : undefined
   } finally {
     const isRead = file && readLater.get(file)
-    if (isRead) void isRead.then(() => close(fd))
-    else if (file && file.stats.size > SMALL_BYTES) close(fd)
+    if (isRead) void isRead.then(() => closeLater(fd))
+    else if (file && file.stats.size > SMALL_BYTES) closeLater(fd)
     else asking(path, () => closeSync(fd))
   }
 }
+
+/** The bytes have been read by then. Without a callback, Node would end the process when closing fails. */
+const closeLater = (fd: number) => close(fd, () => undefined)
 
 async function opened(path: string): Promise<number | undefined> {
   const now = () => promised<number>(done => open(path, READ, done))
