@@ -229,7 +229,8 @@ const types = await bundle(
 for (const { fileName, code } of types) {
   const asked = "import type { $1 } from 'vite' with { 'resolution-mode': 'import' };"
   const text = code.replace(/^import { (.*) } from "vite";/m, asked)
-  write({ fileName, code: text.replace(/^\/\/ \.types\/.*\n/gm, '') })
+  const own = text.replace(/^\/\/ \.types\/.*\n/gm, '')
+  write({ fileName, code: await formatted({ fileName, code: own }) })
 }
 // Scripts for browsers, which are read from beside the chunk that serves them.
 for (const input of CLIENTS.filter(file => existsSync(file))) {
