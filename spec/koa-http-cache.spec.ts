@@ -234,6 +234,19 @@ test('a route that responds after { halt: false } sends its own response', async
   t.is((await site.get({}, '/body')).status, 404)
 })
 
+test('of several calls of ctx.fresh the first match counts', async t => {
+  const site = await openRoute(t, async ctx => {
+    t.is(await ctx.fresh('first', { halt: false }), false)
+    // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+    ctx.fresh('second')
+    t.is(await ctx.fresh('third', { halt: false }), 304)
+    await ctx.fresh('third')
+    t.fail('the route was not halted')
+  })
+  const { status, headers } = await site.get({ 'if-none-match': '"second", "third"' })
+  t.deepEqual([status, headers.etag], [304, '"second"'])
+})
+
 test('of two koaHttpCache the inner one responds, with its own options', async t => {
   const app = new Koa().use(koaHttpCache({ version: () => 'outer', cacheControl: 'no-cache' }))
   app.use(async (ctx, next) => {
