@@ -1,5 +1,5 @@
 // Disks that are really full, or really read-only: mounted in a namespace that ends with its shell.
-// What needs no mount is in spec/cli/faults.spec.ts, a call of the disk that fails among it.
+// What needs no mount is in spec/publishing/cli/faults.spec.ts, a call of the disk that fails among it.
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcomeOf } from '../support/command.ts'
