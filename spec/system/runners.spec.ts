@@ -118,7 +118,7 @@ for (const version of ['29', '30']) {
     await t.notThrowsAsync(node(jest, '--config', config, 'commonjs'))
   })
 
-  test(`Jest ${version} with ES modules has both copies, which share what they must`, async t => {
+  test(`Jest ${version} with ES modules imports the package, and requires it`, async t => {
     await t.notThrowsAsync(node('--experimental-vm-modules', jest, '--config', config, 'both'))
   })
 }
@@ -172,10 +172,7 @@ for (const [version, modes] of Object.entries(TYPESCRIPTS)) {
         [`${mode}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['.'] })
       })
       const compiler = `node_modules/typescript-${version}/bin/tsc`
-      const said = await node(compiler, '-p', mode).catch(
-        (error: unknown) => error as { stdout: string }
-      )
-      t.is(said.stdout, '', mode)
+      await t.notThrowsAsync(node(compiler, '-p', mode), mode)
     }
   })
 }

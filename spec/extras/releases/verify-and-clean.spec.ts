@@ -100,7 +100,7 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 const textOf = (day: number) => `body { color: red }/* ${day} */\n`.repeat(20)
 const nameOf = (day: number) => withFingerprint('app.css', digestOf(Buffer.from(textOf(day))))
 
-/** A project with a deploy at each of these ages, in days; the youngest is the current one. */
+/** A project with one deploy after the other, each of a source that was saved so many days ago, the oldest first. */
 async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
   const root = makeProject(t)
   const source = join(root, 'apps/web/assets/app.css')
@@ -117,7 +117,7 @@ async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
 const withCopies = (names: readonly string[]) =>
   names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
 
-test('clean keeps what was published today, and the newest two', async t => {
+test('clean counts from when a file was published, not from when its source was saved', async t => {
   const { root, deploy, left } = await makeDeploys(t, [1, 2, 3])
   for (const day of [300, 200]) await deploy(day)
   t.deepEqual((await clean({ root }, { keep: 2, age: '1d' })).removed, [], 'all are of today')

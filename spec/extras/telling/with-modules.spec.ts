@@ -14,25 +14,28 @@ test('the block at start names the packages of an app once', t => {
   t.regex(block, /^  \/assets\/… +apps\/web\/assets, npm: tip, @fonts\/inter$/m)
 })
 
-test.serial('without the packages list and explain tell of what a precompile made', async t => {
-  const root = makeShop(t, {
-    'css/app.css': 'a{}',
-    '/assets.config.json': JSON.stringify({ packages: [{ tip: 'dist/tip.css' }] }),
-    ...pkg('tip', {}, { 'dist/tip.css': 'b{}' })
-  })
-  await run(root, 'precompile')
-  for (const path of ['apps', 'node_modules/tip']) rmSync(join(root, path), { recursive: true })
-  const absent = 'the option packages names the package tip, which is not installed'
-  const explained = await run(root, 'explain npm/tip/dist/tip.css --env production')
-  t.is(explained.status, 0, explained.stderr)
-  t.true(explained.stdout.includes(absent))
-  t.regex(explained.stdout, /^helpers +emit \/assets\/npm\/tip\/dist\/tip-\w+\.css$/m)
-  const listed = await run(root, 'list')
-  t.is(listed.status, 0, listed.stderr)
-  t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
-  rmSync(join(root, 'public'), { recursive: true })
-  t.true((await run(root, 'list')).stderr.includes(absent))
-})
+test.serial(
+  'list and explain still tell of a precompile whose packages and sources are gone',
+  async t => {
+    const root = makeShop(t, {
+      'css/app.css': 'a{}',
+      '/assets.config.json': JSON.stringify({ packages: [{ tip: 'dist/tip.css' }] }),
+      ...pkg('tip', {}, { 'dist/tip.css': 'b{}' })
+    })
+    await run(root, 'precompile')
+    for (const path of ['apps', 'node_modules/tip']) rmSync(join(root, path), { recursive: true })
+    const absent = 'the option packages names the package tip, which is not installed'
+    const explained = await run(root, 'explain npm/tip/dist/tip.css --env production')
+    t.is(explained.status, 0, explained.stderr)
+    t.true(explained.stdout.includes(absent))
+    t.regex(explained.stdout, /^helpers +emit \/assets\/npm\/tip\/dist\/tip-\w+\.css$/m)
+    const listed = await run(root, 'list')
+    t.is(listed.status, 0, listed.stderr)
+    t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
+    rmSync(join(root, 'public'), { recursive: true })
+    t.true((await run(root, 'list')).stderr.includes(absent))
+  }
+)
 
 test('explain knows a file of a package that a stylesheet refers to, before anything is rendered', async t => {
   const root = makeProject(t, {

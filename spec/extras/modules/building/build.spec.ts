@@ -1,4 +1,4 @@
-// What a build makes of packages, and what it refuses. It runs in this process.
+// What a build makes of packages, and what it refuses. But for two specs it runs in this process.
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
