@@ -34,7 +34,7 @@ const [TSC, AVA] = ['node_modules/typescript/bin/tsc', 'node_modules/ava/entrypo
 const CHECK_ONLY = ['--noEmit', '--incremental', '--tsBuildInfoFile', 'checked.json']
 /** Specs of the product as a whole: of what its documents promise, of the tree, of real servers and applications. */
 const OF_ALL =
-  /^(?:docs|moving|soak|system|types.*|(?:house|readme|start|package|bundlers|moving|without-assets)\.spec\.ts)$/
+  /^(?:docs|soak|system|types.*|(?:house|readme|start|package|without-assets)\.spec\.ts)$/
 
 /** The text of a table without what it imports from an extra, and without what it does with that. */
 function withoutExtra(text, extra) {

@@ -15,8 +15,8 @@ const PRAGMA = /@jsx(?:Runtime)?\s|\bimport\s+(?:\*\s*as\s+)?React\b/
 const UNBOUND =
   'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
 
-/** Each text of a tsconfig.json that esbuild has parsed is here: an edited module does not wait for that again. */
-const parsed = new Set([''])
+/** By path, each tsconfig.json has the text that esbuild has parsed: an edited module does not wait for that again. */
+const parsed = new Map<string, string>()
 
 export async function compileByEsbuild(
   esbuild: typeof Esbuild,
@@ -35,8 +35,8 @@ export async function compileByEsbuild(
   try {
     // The reader takes a file that cannot be parsed for an empty one.
     for ([file, tsconfigRaw] of texts) {
-      if (!parsed.has(tsconfigRaw)) await esbuild.transform('', { tsconfigRaw })
-      parsed.add(tsconfigRaw)
+      if (parsed.get(file) !== tsconfigRaw) await esbuild.transform('', { tsconfigRaw })
+      parsed.set(file, tsconfigRaw)
     }
     file = path
     const result = await esbuild.transform(code, {

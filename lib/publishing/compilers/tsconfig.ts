@@ -8,7 +8,7 @@ import { foldersFrom } from './compiler.ts'
 interface Tsconfig {
   /** The settings that change the output. */
   readonly compilerOptions: Readonly<Record<string, unknown>>
-  /** The absolute paths of the files that were read, with their texts, and of those that would have been. */
+  /** The absolute paths of the files that were read, and of those that would have been. */
   readonly files: readonly string[]
   readonly texts: readonly (readonly [path: string, text: string])[]
   /** Returns the absolute paths that `paths` give to a specifier, and the setting, for messages. */
@@ -46,12 +46,12 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
     const by = `paths of ${basename(path)}`
     const pathsFor = match ? (specifier: string) => ({ paths: match(specifier), by }) : undefined
     // The keys have the name of a function, the path that was given to it, and the encoding if it has read.
-    const texts = Array.from(cache, ([key, text]) => {
+    const seen = Array.from(cache, ([key, text]) => {
       const [, at = path, encoding] = /^\w+:(.+?)(:utf8)?$/.exec(key) ?? []
       return [at, encoding ? text : ''] as const
     })
-    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...texts.map(([at]) => at)]
-    return { compilerOptions, files, texts, pathsFor }
+    const files = [...looked.slice(0, looked.indexOf(path) + 1), ...seen.map(([at]) => at)]
+    return { compilerOptions, files, texts: seen.filter(([, text]) => text), pathsFor }
   } catch (error) {
     throw new CompileError(reasonOf(error), { file: path }, { cause: error })
   }
