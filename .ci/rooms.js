@@ -5,6 +5,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import picomatch from 'picomatch'
+import { ROWS } from './refused-rows.js'
+import { LEFT_OUT } from './windows-left-out.js'
 
 const SPECS = '.spec/spec'
 
@@ -126,15 +128,31 @@ function write(folder, rooms) {
   return `.spec/${folder}/*.spec.js`
 }
 
+/** A row that fits no spec any more would hide one that gets its name. */
+function checkRows() {
+  const names = namesOfSpecs()
+  const text = names.map(name => readFileSync(join('spec', `${name}.spec.ts`), 'utf8')).join('\n')
+  const rows = Object.values(ROWS)
+  const globs = [...LEFT_OUT.flatMap(({ files = [] }) => files), ...rows.flatMap(row => row.specs)]
+  const titles = [
+    ...LEFT_OUT.flatMap(row => row.titles ?? []),
+    ...rows.flatMap(row => Object.keys(row.without ?? {}))
+  ]
+  const stray = [
+    ...[...Object.keys(ALONE), ...SLOW].filter(name => !names.includes(name)),
+    ...globs.filter(glob => !names.some(picomatch(glob))),
+    ...titles.filter(title => title.split('*').some(part => !text.includes(part)))
+  ]
+  if (stray.length > 0) throw new Error(`files of .ci/ name what no spec has: ${stray.join(', ')}`)
+}
+
 function main(globs) {
   const matches = globs.length > 0 ? picomatch(globs) : () => true
   const isWanted = name => matches(name) && (process.env.ALL === '1' || !isSlow(name))
   writeRooms('rooms', isWanted, roomOf)
   writeRooms('processes', isWanted)
   if (globs.length > 0) return
-  const names = allSpecs()
-  const unknown = [...Object.keys(ALONE), ...SLOW].filter(name => !names.includes(name))
-  if (unknown.length > 0) throw new Error(`.ci/rooms.js names what is no spec: ${unknown}`)
+  checkRows()
   writeSystemRooms()
 }
 

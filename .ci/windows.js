@@ -139,28 +139,9 @@ function tellLeftOut() {
   }
 }
 
-/** A row that fits no spec any more would hide one that gets its name. */
-function strayRows() {
-  const { stdout } = spawnSync('git', ['ls-files', 'spec'], { encoding: 'utf8' })
-  const paths = stdout.split('\n').filter(path => path.endsWith('.spec.ts'))
-  const text = paths.map(path => readFileSync(path, 'utf8')).join('\n')
-  const isInText = title => title.split('*').every(part => text.includes(part))
-  const isFile = file =>
-    paths.some(path => path.slice('spec/'.length).startsWith(file.replace(/\*\*$/, '')))
-  return LEFT_OUT.flatMap(({ files = [], titles = [] }) => [
-    ...files.filter(file => !isFile(file)),
-    ...titles.filter(title => !isInText(title))
-  ])
-}
-
 function main() {
   if (!wine) {
     console.log("npm run lane windows needs Debian's package wine64: apt-get install wine64")
-    return false
-  }
-  const stray = strayRows()
-  if (stray.length > 0) {
-    console.log(`.ci/windows-left-out.js names what no spec has: ${stray.join(', ')}`)
     return false
   }
   makeDrive()
