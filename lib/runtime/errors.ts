@@ -1,7 +1,7 @@
 // Defines the errors of this package, and makes messages safe for terminals and logs, whatever names they contain.
 import { inspect } from 'node:util'
 
-/** That of `Error`, which only the libraries of ES2022 and later call `ErrorOptions`. */
+/** `Error` takes these options, which only the libraries of ES2022 and later call `ErrorOptions`. */
 interface ErrorCause {
   readonly cause?: unknown
 }

@@ -123,7 +123,7 @@ async function uploadOf(variant: Variant, key: string, { root }: Project) {
     encoding: fields.get('content-encoding'),
     cacheControl: fields.get('cache-control') ?? '',
     size,
-    /** In base64, as S3 writes it. */
+    /** The digest is written in base64, as S3 has it. */
     sha256: integrity[0]?.replace('sha256-', '') ?? ''
   }
 }

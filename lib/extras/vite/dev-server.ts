@@ -124,7 +124,7 @@ function announcedFor({ dir, urlPath, base: start }: MountSettings, warn: Warn):
     const status = parse(response)
     if (status['token'] === token) {
       last = text
-      // That of an earlier release told the rest in its announcement.
+      // The plugin of an earlier release told the rest in its announcement.
       const { inputs = [], changed = [], sockets = [] } = status
       if (![inputs, changed, sockets].every(Array.isArray)) {
         warn(`Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`)

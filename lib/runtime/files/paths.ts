@@ -4,7 +4,7 @@ import picomatch from 'picomatch'
 
 type PathRules = Pick<typeof native, 'isAbsolute' | 'relative' | 'resolve' | 'sep'>
 
-/** With `/`, as URLs, globs, manifests and messages have it. Where `/` separates folders, `\` is part of a name. */
+/** Returns a path with `/`, as URLs, globs, manifests and messages have it; a `\` that separates no folders stays. */
 export function pathFrom(directory: string, file: string, rules: PathRules = native): string {
   return withSlashes(rules.relative(directory, file), rules)
 }

@@ -150,7 +150,7 @@ function checkContradictions(directives: Directives): void {
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 
-/** As a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`. @throws TypeError for a wrong group */
+/** Writes a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`. @throws TypeError for a wrong group */
 export function formatGroups(groups: readonly string[]): string {
   for (const group of groups) {
     if (typeof group === 'string' && GROUP.test(group)) continue

@@ -8,7 +8,7 @@ import type { OfName } from './asset-names.ts'
 
 /** Tags say this of a file: an asset of the manifest, or as much as is known of a file that is in none. */
 export interface Located extends Omit<Partial<Asset>, 'integrity'> {
-  /** As in a manifest; that of any other file is the one that pages contain. */
+  /** The path is that of the manifest; of a file that is in none, it is the one that pages contain. */
   readonly path: string
   /** The URL path that pages contain, without host and base. */
   readonly target: string

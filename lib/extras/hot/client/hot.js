@@ -152,7 +152,7 @@ async function update(edited, by = []) {
   return notify('afterUpdate', payload)
 }
 
-/** Those in the page; a module may import itself. @param {string} path */
+/** Returns the importers that the page has loaded; a module may import itself. @param {string} path */
 const importersOf = path => (graph.get(path)?.importers ?? []).filter(page.isLoaded)
 
 /** @param {string} path */

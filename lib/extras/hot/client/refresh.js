@@ -2,7 +2,7 @@
 
 /** @typedef {Record<string, unknown>} Exports */
 /**
- * What keeps the state of one library's components.
+ * A keeper keeps the state of one library's components.
  * @typedef {object} Keeper
  * @property {(type: unknown, id: string) => void} register
  * @property {() => (type: unknown, ...signature: unknown[]) => unknown} sign
@@ -15,7 +15,7 @@ function refresh({ register, sign, isComponent, renderAgain }) {
   /** The modules of which the console told. @type {Set<string>} */
   const told = new Set()
 
-  /** What a module exports by name, `Menu.Item` for what is in an object of components. @param {Exports} exports */
+  /** Lists what a module exports by name, `Menu.Item` for what is in an object of components. @param {Exports} exports */
   function partsOf(exports) {
     const parts = Object.entries(exports).flatMap(([name, value]) => {
       const isPlain = Object.getPrototypeOf(Object(value)) === Object.prototype

@@ -5,7 +5,7 @@ import { replaceStylesheets } from './live-stylesheets.js'
 /** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
 /** @typedef {import('./live-overlay.js').LinkedReport} LinkedReport */
 /**
- * What replaces modules, where that extra is there.
+ * It replaces modules, where that extra is there.
  * @typedef {{ tick?: number, problems: LinkedReport[], take: (news: object, parts: Part[], page: object) => Part[],
  *   notify: (event: string, payload: object) => Promise<void> }} Hot
  */
