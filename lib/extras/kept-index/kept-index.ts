@@ -14,7 +14,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { assetSources } from '../../runtime/settings/third-party.ts'
-import type { IndexEntry } from '../../publishing/building/mtime-index.ts'
+import { NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
 import { Publishing } from '../../publishing/building/on-request.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
@@ -24,7 +24,8 @@ const DELAY_MS = 1000
 const OWN_FILE = import.meta.filename as string | undefined
 
 interface Kept {
-  entries: [path: string, entry: Pick<IndexEntry, 'source' | 'inputs' | 'targets'>][]
+  sources: string
+  entries: [path: string, entry: Omit<IndexEntry, 'generation' | 'draft'>][]
   asked: unknown[]
 }
 
@@ -43,9 +44,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
     settings.apps.flatMap(app => sources.of(app).lists).filter(each => each.asked !== undefined)
   /** The digest that begins the file: no damaged or foreign one has it. */
   const sealer = async () => {
-    const known = [process.version, await code(), optionsOf(settings)]
-    // The last look: what is kept has to be of this listing.
-    const circumstances = JSON.stringify([...known, await listing(settings, sources)])
+    const circumstances = JSON.stringify([process.version, await code(), optionsOf(settings)])
     return (kept: Uint8Array) => digestOf(circumstances + digestOf(kept))
   }
   const restore = async () => {
@@ -54,11 +53,12 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
     if (!bytes) return
     const sealed = bytes.subarray(SEAL_BYTES)
     if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealer())(sealed)) return
-    const { entries, asked } = deserialize(sealed) as Kept
-    asking().forEach((list, at) => (list.asked = asked[at]))
-    for (const [path, entry] of entries) {
-      const generation = generationAt(path)
-      if (generation !== undefined) index.set(path, { ...entry, generation, isReproducible: true })
+    const kept = deserialize(sealed) as Kept
+    const isSame = kept.sources === (await listing(settings, sources))
+    if (isSame) asking().forEach((list, at) => (list.asked = kept.asked[at]))
+    for (const [path, entry] of kept.entries) {
+      const generation = isSame && entry.isReproducible ? generationAt(path) : NEVER
+      if (generation !== undefined) index.set(path, { ...entry, generation })
     }
     // After a change of what stylesheets asked for, none of these is current.
     await Promise.all(asking().map(list => list.verify()))
@@ -67,13 +67,16 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
     const file = await fileFor(settings)
     if (!file) return
     const seal = await sealer()
+    // The last look: what is kept has to be of this listing.
+    const names = await listing(settings, sources)
     // The most recently used comes last, so that restoring leaves the same order.
-    const entries = index.dump().flatMap(([path, { value }]): Kept['entries'] => {
-      const { source, inputs, targets, generation, isReproducible } = value
-      const isCurrent = generation === generationAt(path)
-      return isCurrent && isReproducible ? [[path, { source, inputs, targets }]] : []
+    const entries = index.dump().map(([path, { value }]): Kept['entries'][number] => {
+      const { source, inputs, targets, generation } = value
+      const isReproducible = value.isReproducible === true && generation === generationAt(path)
+      return [path, { source, inputs, targets, isReproducible }]
     })
-    const kept = serialize({ entries, asked: asking().map(list => list.asked) })
+    const asked = asking().map(list => list.asked)
+    const kept = serialize({ sources: names, entries, asked } satisfies Kept)
     await writeAtomically(file, Buffer.concat([Buffer.from(seal(kept)), kept]))
   }
   let timer: NodeJS.Timeout | undefined
@@ -109,15 +112,16 @@ function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): objec
   return { root, env, base, prefix, symlinks, apps: settled, own, thirdParty: assetSources.list() }
 }
 
-/** The names of all sources are compared, since a new one may be found in place of another. */
-async function listing(settings: Settings, sources: Sources): Promise<string[]> {
+/** With other sources one may be in place of another: entries then only tell which files were published from what. */
+async function listing(settings: Settings, sources: Sources): Promise<string> {
   const { generation } = sources
   const lists = await Promise.all(settings.apps.map(app => sources.of(app).list()))
   if (generation !== sources.generation) return listing(settings, sources)
-  return lists
+  const names = lists
     .flat()
     .flatMap(({ source, rivals, shadowed }) => [source, ...rivals, ...shadowed])
     .flatMap(({ name, file, asItIs }) => (asItIs === 'asked' ? [] : [name, file]))
+  return digestOf(JSON.stringify(names))
 }
 
 /** Every installation changes the stamps of this package, or of a place in which a compiler may be installed. */

@@ -3,7 +3,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deserialize } from 'node:v8'
 import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
+import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { cases, filesBelow, makeCounter, makeProject, makeSite } from '../../support/index.ts'
 import { serial as test, until, writeFiles, type ExecutionContext } from '../../support/index.ts'
 import type { Files, SiteOptions } from '../../support/index.ts'
@@ -24,6 +26,16 @@ const memory = (root: string) => {
   return file === undefined ? undefined : join(folder, file)
 }
 
+/** The entries in the cache, by path. */
+function keptIn(root: string): ReadonlyMap<string, { readonly isReproducible: boolean }> {
+  const file = memory(root)
+  if (file === undefined) return new Map()
+  const { entries } = deserialize(readFileSync(file).subarray(digestOf('').length)) as {
+    entries: [string, { isReproducible: boolean }][]
+  }
+  return new Map(entries)
+}
+
 /**
  * A project whose server has published everything, and has kept its index.
  * @param kept is asked for as well, and awaited in the cache
@@ -35,11 +47,11 @@ async function makeKept(
   files: Files = FILES
 ) {
   const { root, ask } = await makeSite(t, files, options)
-  const isKept = (path: string) => readFileSync(memory(root) ?? '', 'utf8').includes(path)
+  const isKept = (path: string) => keptIn(root).get(path)?.isReproducible === true
   await until(async () => {
     // What was edited a moment ago is compiled once more.
     for (const path of new Set([...PATHS, ...kept])) t.is((await ask(path)).status, 200, path)
-    return memory(root) !== undefined && kept.every(isKept)
+    return kept.every(isKept)
   }, 'the index has been kept')
   return root
 }
@@ -122,6 +134,20 @@ test('a source that took the place of another while the server was down is serve
 })
 
 const CSS = 'apps/web/assets/css'
+
+test('a file whose source was removed while the server was down is gone', async t => {
+  const { compiler } = makeCounter('.less')
+  const options = { ...OPTIONS, compilers: [compiler] }
+  const root = await makeKept(t, options, ['/assets/app.css', '/assets/plain.css'])
+  await until(() => keptIn(root).has('/assets/other.css'), 'what is not trusted is kept, too')
+  writeFileSync(join(root, 'public/assets/own.css'), 'by hand')
+  for (const name of ['plain.css', 'other.css.less']) rmSync(join(root, CSS, name))
+  const { ask } = await makeSite(t, {}, { ...options, root })
+  const statuses = PATHS.map(async path => (await ask(path)).status)
+  t.deepEqual(await Promise.all(statuses), [200, 404, 404])
+  const left = filesBelow(join(root, 'public/assets'))
+  t.deepEqual(left, ['app.css', 'own.css'])
+})
 
 /** What is written while no server runs, `undefined` for a removal, and whose target is published again. */
 const CHANGES: [what: string, file: string, text: string | undefined, path: string][] = [
