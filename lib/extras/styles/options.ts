@@ -11,8 +11,8 @@ export interface StyleOptions {
    */
   minify?: boolean | undefined
   /**
-   * The browsers whose syntax scripts and stylesheets get, in every environment: a query of browserslist, such as
-   * `'baseline widely available'`, which needs that package, or names of esbuild, such as `['chrome109', 'safari15.4']`.
+   * The browsers to which the syntax of scripts and stylesheets is lowered, in every environment: a query of browserslist,
+   * such as `'baseline widely available'`, which needs that package, or esbuild's names: `['chrome109', 'safari15.4']`.
    * What esbuild cannot lower is a warning. Needs esbuild. Default: none, and nothing is lowered.
    */
   target?: string | readonly string[] | undefined
