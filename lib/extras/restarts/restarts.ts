@@ -11,13 +11,14 @@ import { IGNORED, nodemonConfig, pm2Config, pm2Line } from './ignore.ts'
 interface Started {
   readonly cwd: string
   readonly env: Readonly<NodeJS.ProcessEnv>
-  /** The command lines of the processes above this one, and of the script that npm runs. */
+  /** The command lines of the processes above this one. */
   readonly commands: readonly string[]
 }
 
 /** @param started defaults to what can be told of this process */
 export async function warnOfRestarts(settings: Settings, warn: Warn, started?: Started) {
-  const at = started ?? { cwd: process.cwd(), env: process.env, commands: await commandsAbove() }
+  const given = started ?? { cwd: process.cwd(), env: process.env, commands: await commandsAbove() }
+  const at = { ...given, commands: [given.env.npm_lifecycle_script ?? '', ...given.commands] }
   const { root, publicDir, prefix, apps } = settings
   const published = join(publicDir, prefix)
   const isPublishing = apps.some(app => app.compile)
@@ -83,9 +84,9 @@ function watchPath({ commands, env }: Started): Program | undefined {
 
 const MAX_ABOVE = 6
 
-/** Linux tells of every process above; elsewhere there is only the script that npm runs. */
+/** Only Linux tells of them; elsewhere there is the script that npm runs. */
 async function commandsAbove(): Promise<string[]> {
-  const commands = [process.env.npm_lifecycle_script ?? '']
+  const commands: string[] = []
   for (let [pid, count] = [process.ppid, 0]; pid > 1 && count < MAX_ABOVE; count++) {
     const [line, stat] = await Promise.all(
       ['cmdline', 'stat'].map(name => undefinedIfMissing(readFile(`/proc/${pid}/${name}`, 'utf8')))

@@ -37,6 +37,10 @@ const RESTARTED: Readonly<Record<string, readonly [Case, says: RegExp]>> = {
     { commands: ['', 'nodemon server.js'] },
     /^nodemon restarts this server for each file that it publishes into public.*: write "nodemonConfig": \{ "ignore": \["public\/","apps\/\*\/assets\/"\] \} into package\.json\. See .*live\.md#/
   ],
+  'nodemon in a script of npm': [
+    { env: { npm_lifecycle_script: 'nodemon server.js' } },
+    /^nodemon restarts/
+  ],
   'nodemon that ignores something else': [
     { commands: nodemon('-i test server.js'), files: { 'nodemon.json': json({ ignore: 'docs' }) } },
     /write "ignore": .* into nodemon\.json/
