@@ -3,11 +3,8 @@
 #   varnishd -f /srv/app/deploy/varnish/default.vcl -a 127.0.0.1:6081 -s malloc,256m \
 #     -p http_gzip_support=off -p backend_remote_error_holddown=0
 #
-# It starts without the two parameters. With http_gzip_support=off, Brotli and Zstandard pass through; with it on,
-# everybody gets gzip. Without backend_remote_error_holddown=0, a process that has just started is not asked for
-# the first quarter of a second after a connection to it was refused.
-#
-# groups-in-flight.vcl is this file and more.
+# With http_gzip_support on, everybody gets gzip. Without backend_remote_error_holddown=0, a process that has just
+# started is not asked for a quarter of a second after a connection to it was refused.
 vcl 4.1;
 
 import std;
@@ -16,23 +13,22 @@ include "./replicas.vcl";
 include "./groups.vcl";
 
 sub vcl_recv {
-  # The host, with its port, is part of what is stored and of the groups. Cookies are not.
   set req.http.Host = std.tolower(req.http.Host);
   if (req.http.Host !~ "^[a-z0-9.-]+(:\d+)?$" && req.http.Host !~ "^\[[0-9a-f:]+\](:\d+)?$") {
     return (synth(400));
   }
 
-  # With app.proxy = true, Koa believes these fields: sent by a client, they would be stored for everybody. A
-  # proxy in front, such as nginx for TLS, has a listener of its own: -a proxied=127.0.0.1:6082
+  # With app.proxy = true, Koa believes these fields. A proxy in front, such as nginx for TLS, has a listener of its
+  # own: -a proxied=127.0.0.1:6082
   set req.http.X-Forwarded-Host = req.http.Host;
   if (local.socket != "proxied") {
     set req.http.X-Forwarded-For = client.ip;
     set req.http.X-Forwarded-Proto = "http";
   }
 
-  # A copy for each value of a field in Vary makes hits slow, as Varnish compares one after the other, and of these
-  # there are as many as visitors, or as somebody makes up. The cache only sees whether a request has one. If the
-  # option `credentials` names others, such as X-API-Key, add them in the three places that name Authorization.
+  # Varnish compares the copies for each value of a field in Vary one after the other, so the cache only sees
+  # whether a request has one of these. If the option `credentials` names others, such as X-API-Key, add them in
+  # the three places that name Authorization.
   if (req.restarts == 0) {
     unset req.http.X-Authorization;
     unset req.http.X-Cookie;
@@ -51,14 +47,12 @@ sub vcl_recv {
     return (pass);
   }
 
-  # A page that may not read a response must not learn from its size what is in the browser (RFC 9842 section
-  # 9.3). The application sees to that, but Vary does not name these fields.
+  # RFC 9842 section 9.3. The application sees to that, but Vary does not name these fields.
   if (req.http.Sec-Fetch-Mode == "no-cors" && req.http.Sec-Fetch-Site !~ "^(same-origin|none)$") {
     unset req.http.Available-Dictionary;
   }
 
-  # Vary makes a copy for each value, so only as many values are left as there are sets of codings. A value
-  # with a q of 0 or "*" is rare; it gets the identity.
+  # Only as many values are left as there are sets of codings. One with a q of 0 or "*" gets the identity.
   if (req.http.Accept-Encoding) {
     set req.http.X-Codings = "";
     if (req.http.Accept-Encoding !~ "\*|;\s*q=0(\.0*)?\s*(,|$)") {
@@ -86,7 +80,6 @@ sub vcl_recv {
     unset req.http.Available-Dictionary;
   }
 
-  # Cookies do not bypass the cache: only what says that it is public is stored.
   return (hash);
 }
 
@@ -108,7 +101,7 @@ sub vcl_pass {
 }
 
 sub vcl_miss {
-  # Some visitor's response was not for everybody. This one may get a 304, which only a passed request can.
+  # Only a passed request can get a 304.
   if (req.is_hitmiss && (req.http.Authorization || req.http.Cookie)
       && (req.http.If-None-Match || req.http.If-Modified-Since)) {
     return (pass);
@@ -161,7 +154,7 @@ sub vcl_backend_response {
     call invalidate_urls;
   }
 
-  # What is stored is compared with requests as vcl_recv leaves them. The value stays for another attempt.
+  # What is stored is compared with requests as vcl_recv leaves them.
   if (bereq.http.Authorization) {
     set bereq.http.X-Authorization = bereq.http.Authorization;
     set bereq.http.Authorization = "some";
@@ -203,22 +196,19 @@ sub vcl_backend_response {
       regsub(beresp.http.X-Directives, "^.*\bstale-while-revalidate=(\d+).*$", "\1s"), 0s);
   }
 
-  # An expired page is asked for with If-None-Match for a day, so the application may answer 304 instead of
-  # rendering it.
+  # An expired page is asked for with If-None-Match for a day, so the application may answer 304.
   set beresp.keep = 1d;
 
   # What does not say that everybody may have it, or says that it must be asked for, is not stored. The
-  # uncacheable marker keeps other requests for it from waiting for each other. private="X-User" is read as
-  # private, and no-cache="X-User" as no-cache, which RFC 9111 sections 5.2.2.4 and 5.2.2.7 allow.
+  # uncacheable marker keeps other requests for it from waiting for each other.
   if (beresp.ttl <= 0s || beresp.http.Set-Cookie || beresp.http.Vary ~ "\*"
       || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,=])"
       || (!beresp.http.CDN-Cache-Control && beresp.http.X-Directives !~ "(^|[ ,])(public|s-maxage=\d+)($|[ ,])")
       || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")
       || (bereq.http.Authorization && beresp.http.Vary ~ "(?i)(^|[ ,])authorization($|[ ,])")
       || (bereq.http.Cookie && beresp.http.Vary ~ "(?i)(^|[ ,])cookie($|[ ,])")) {
-    # With a validator, a browser will ask whether it has changed, and only a passed request keeps that question.
-    # For two minutes nothing is stored under this URL, so one visitor's cookie or password must not cause it for
-    # others. What varies by it is passed for those who have one.
+    # Only a passed request keeps the question whether something has changed. For two minutes nothing is stored
+    # under this URL, so one visitor's cookie or password must not cause it for others.
     if ((beresp.http.ETag || beresp.http.Last-Modified) && !beresp.http.Set-Cookie
         && (!bereq.http.Authorization || beresp.http.Vary ~ "(?i)(^|[ ,])authorization($|[ ,])")
         && (!bereq.http.Cookie || beresp.http.Vary ~ "(?i)(^|[ ,])cookie($|[ ,])")) {
@@ -234,8 +224,7 @@ sub vcl_backend_response {
 }
 
 sub vcl_deliver {
-  # From a page that was just rendered, Varnish would make a 304 with the new nonce; the browser would then use it for
-  # the scripts of the page that it has (RFC 9111 section 3.2).
+  # A 304 with a new nonce would be used for the scripts of the page that the browser has (RFC 9111 section 3.2).
   if (resp.http.Content-Security-Policy ~ "'nonce-" || resp.http.Content-Security-Policy-Report-Only ~ "'nonce-") {
     unset req.http.If-None-Match;
     unset req.http.If-Modified-Since;

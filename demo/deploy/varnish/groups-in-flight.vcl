@@ -1,11 +1,9 @@
 # default.vcl, and no response that was on its way when one of its groups was invalidated:
-# `varnishd -f /srv/app/deploy/varnish/groups-in-flight.vcl`, and the same options.
+# `varnishd -f /srv/app/deploy/varnish/groups-in-flight.vcl`, and the same options. It needs vmod_var, which is in
+# Debian's package varnish-modules.
 #
-# A ban reaches what is stored already. A page that the application began to render before a change, and that
-# arrives after it, is stored as if nothing had happened, and requests that wait for it get it as well. So this
-# file remembers when each group was last invalidated, and discards a stored response that was requested before.
-#
-# It needs vmod_var, which is in Debian's package varnish-modules.
+# A ban reaches only what is stored already. So this file remembers when each group was last invalidated, and
+# discards a stored response that was requested before.
 vcl 4.1;
 
 import directors;
@@ -49,8 +47,7 @@ sub next_8_groups {
 }
 
 # Takes the first group off a list of strings (RFC 9651 section 3.3.3). The time of its last invalidation is in one
-# of 2,048 slots, since vmod_var forgets no variable and looks at one after the other. Two groups that share a slot
-# only cost a request.
+# of 2,048 slots, since vmod_var forgets no variable. Two groups that share a slot only cost a request.
 sub next_group {
   if (bereq.http.X-Group-List ~ {"""}) {
     set bereq.http.X-Group-Slot = "group-" + groups.key(bereq.http.Host + " "

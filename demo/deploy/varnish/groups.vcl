@@ -1,5 +1,4 @@
-# Cache groups (RFC 9875): the response to a change invalidates the stored responses of the groups that it
-# names, before it is delivered itself. No purge request, no second connection.
+# Cache groups (RFC 9875): the response to a change invalidates the stored responses of the groups that it names.
 vcl 4.1;
 
 import std;
@@ -10,8 +9,8 @@ sub vcl_recv {
 }
 
 sub vcl_backend_response {
-  # Groups belong to an origin (section 2.1), so the host is stored and compared as well. A ban splits its
-  # expression at blanks and has no quoting, so blanks and quotes are stored as "_" and "!".
+  # Groups belong to an origin (section 2.1), so the host is stored as well. A ban splits its expression at blanks
+  # and has no quoting, so blanks and quotes are stored as "_" and "!".
   std.collect(beresp.http.Cache-Groups);
   set beresp.http.X-Groups = regsuball(regsuball(beresp.http.Cache-Groups, {"""}, "!"), " ", "_");
   set beresp.http.X-Groups-Host = bereq.http.Host;

@@ -1,15 +1,13 @@
-# The processes of the application, and what to do when one of them has no answer. Three of them; for another
-# number, change the list in the four places that name them, and `retries < 3` in two. More than four also need
-# `-p max_retries=` with their number.
+# The processes of the application. For another number than three, change the list in the four places that name
+# them, and `retries < 3` in two. More than four also need `-p max_retries=` with their number.
 vcl 4.1;
 
 import directors;
 
 probe health { .url = "/health"; .interval = 1s; .timeout = 1s; .window = 3; .threshold = 2; .initial = 2; }
 
-# Each of them twice. Varnish refuses to connect to a replica that has failed its probe, even if it is the last one,
-# and on a busy machine every replica may answer too late. So probes decide which replica is asked first, above all
-# for a request that cannot be repeated; without a probe, each can still be asked.
+# Each of them twice, as Varnish refuses to connect to a replica that has failed its probe, even if it is the last
+# one. So probes decide which replica is asked first; without a probe, each can still be asked.
 backend one { .host = "127.0.0.1"; .port = "3001"; .probe = health; }
 backend two { .host = "127.0.0.1"; .port = "3002"; .probe = health; }
 backend three { .host = "127.0.0.1"; .port = "3003"; .probe = health; }
@@ -43,16 +41,14 @@ sub vcl_backend_fetch {
 }
 
 sub vcl_backend_response {
-  # During a rolling deploy only some replicas have the files of a release, unless they share `public`. What is
-  # asked for by its fingerprint exists somewhere.
+  # During a rolling deploy only some replicas have the files of a release, unless they share `public`.
   if (beresp.status == 404 && bereq.method ~ "^(GET|HEAD)$" && bereq.retries < 3
       && bereq.url ~ "^/assets/[^?]*-[0-9a-f]{32}(\.[^./?]+)?(\?|$)") {
     return (retry);
   }
 }
 
-# Nothing answered: a replica is being restarted. A request that changes something may have arrived, and is not
-# repeated.
+# A replica is being restarted. A request that changes something may have arrived, and is not repeated.
 sub vcl_backend_error {
   if (bereq.method ~ "^(GET|HEAD)$" && bereq.retries < 3) {
     return (retry);
