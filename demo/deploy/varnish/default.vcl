@@ -18,8 +18,8 @@ sub vcl_recv {
     return (synth(400));
   }
 
-  # With app.proxy = true, Koa believes these fields. A proxy in front, such as nginx for TLS, has a listener of its
-  # own: -a proxied=127.0.0.1:6082
+  # With app.proxy = true, Koa believes these fields, so no client may choose them. A proxy in front, such as nginx for
+  # TLS, has a listener of its own: -a proxied=127.0.0.1:6082
   set req.http.X-Forwarded-Host = req.http.Host;
   if (local.socket != "proxied") {
     set req.http.X-Forwarded-For = client.ip;
@@ -47,7 +47,8 @@ sub vcl_recv {
     return (pass);
   }
 
-  # RFC 9842 section 9.3. The application sees to that, but Vary does not name these fields.
+  # A page that may not read a response must not learn from its size what is in the browser (RFC 9842 section
+  # 9.3). Vary does not name these fields.
   if (req.http.Sec-Fetch-Mode == "no-cors" && req.http.Sec-Fetch-Site !~ "^(same-origin|none)$") {
     unset req.http.Available-Dictionary;
   }
