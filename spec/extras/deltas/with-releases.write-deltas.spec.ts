@@ -12,7 +12,7 @@ import { writeFiles, type ExecutionContext, type Files } from '../../support/ind
 
 /** Text that compresses to about a third. */
 const text = (seed: number) =>
-  Array.from({ length: 400 }, (_, at) => `export const v${at} = ${(at * seed) % 9973}\n`).join('')
+  Array.from({ length: 200 }, (_, at) => `export const v${at} = ${(at * seed) % 9973}\n`).join('')
 
 const release = (number: number) =>
   text(7919).replace('export const v100 ', `export const version = ${number}\n$&`)

@@ -29,7 +29,8 @@ const ROUTE = [
   'declare const name: string',
   'new Koa().use(koaAssets()).use(({ assets }) => {'
 ]
-const COMPILER = { module: 'nodenext', types: [], strict: true, noEmit: true, skipLibCheck: true }
+const QUICK = { lib: ['es2024'], types: [], noEmit: true, skipLibCheck: true }
+const COMPILER = { module: 'nodenext', strict: true, ...QUICK }
 
 export function makeTyped(t: Parameters<typeof makeProject>[0], files = {}): string {
   const tsconfig = JSON.stringify({ compilerOptions: COMPILER, include: ['*.ts'] })

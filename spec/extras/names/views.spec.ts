@@ -136,7 +136,7 @@ test('a name that inline() cannot write is reported, before and after precompile
   t.is((await checkViews({ ...options, apps }, ['views/*.ejs'])).problems.length, 3)
 })
 
-test.serial('a mistyped name does not compile, and the error suggests the nearest one', async t => {
+test.serial('a mistyped name is an error of TypeScript that suggests the nearest one', async t => {
   const root = makeTyped(t)
   const mistyped = [
     "assets.stylesheet('ap.css')",

@@ -1,12 +1,10 @@
 // What `explain` and the overview at start say of mounts with a manifest, or with a dev server in their place.
 import { rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { freshAssets } from '../../../lib/extras/vite/plugin.ts'
-import type { KoaAssetsOptions } from '../../../lib/index.ts'
-import { ESBUILD, LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
-import { TWO_BUILDS, viteBuild, viteMount, type ExecutionContext } from '../../support/index.ts'
-import { command } from '../../support/command.ts'
+import { koaAssets, type KoaAssetsOptions } from '../../../lib/index.ts'
+import { ESBUILD, makeProject, makeSite, test, TWO_BUILDS, until } from '../../support/index.ts'
+import { viteBuild, viteMount, warningsAbout, type ExecutionContext } from '../../support/index.ts'
 import { startVite } from '../../support/vite-server.ts'
 import { explain, type Explanation } from './told.ts'
 
@@ -122,19 +120,20 @@ function builtAt1717(t: ExecutionContext): string {
   return root
 }
 
-async function printed(options: KoaAssetsOptions): Promise<string> {
-  const library = JSON.stringify(pathToFileURL(moduleFile('lib/koa-assets.ts')).href)
-  const script = `import { koaAssets } from ${library}\nkoaAssets(${JSON.stringify(options)})`
-  const env = { ...process.env, NODE_ENV: 'development' }
-  const words = [...LOADER, '--input-type=module', '--eval', script]
-  return (await command(process.execPath, words, { env })).stderr
-}
-
-test('at start the line of a mount says when Vite built it, or where Vite runs', async t => {
+// Serial: the process has another environment meanwhile.
+test.serial('at start the line of a mount says when Vite built it, or where Vite runs', async t => {
   const root = builtAt1717(t)
   const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
-  const options = { root, serve: true, apps: false as const, mounts }
-  const before = await printed(options)
+  const { NODE_ENV } = process.env
+  process.env['NODE_ENV'] = 'development'
+  t.teardown(() => (process.env['NODE_ENV'] = NODE_ENV))
+  const started = async () => {
+    const { length } = warningsAbout(root)
+    koaAssets({ root, serve: true, apps: false, mounts })
+    await until(() => warningsAbout(root).length > length, 'the overview')
+    return warningsAbout(root).at(-1) ?? ''
+  }
+  const before = await started()
   t.regex(
     before,
     /^  \/static\/… +dist; Vite is not running: tags of the build of 2020-02-29 17:17$/m
@@ -143,5 +142,5 @@ test('at start the line of a mount says when Vite built it, or where Vite runs',
   t.regex(before, /^  \/none\/… +dist$/m)
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
   const { origin } = await startVite(t, root, { plugins })
-  t.true((await printed(options)).includes(`dist; Vite at ${origin}\n`))
+  t.true((await started()).includes(`dist; Vite at ${origin}\n`))
 })
