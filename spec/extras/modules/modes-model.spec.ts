@@ -6,7 +6,28 @@ import { cases, makeProject, placed, test, writeFiles, type Files } from '../../
 import { outcomeOf } from './page.ts'
 
 const DATA = { a: 'json', 'b-c': [1] }
+
+const JSX = `/** @jsxRuntime classic @jsx String */
+export const mark = <p>it's {1} and don't</p>`
+/** What stands in front of a reference to a file beside a module, by the extension of that. */
+const SYNTAX = {
+  js: '',
+  mjs: '',
+  ts: 'type A = string',
+  mts: 'type A = string',
+  jsx: JSX,
+  tsx: JSX
+}
+const BESIDE = Object.entries(SYNTAX).map(([name, code]) => [
+  `beside.${name}`,
+  `${code}
+const { pathname } = new URL('./${name}.svg', import.meta.url)
+export const told = pathname.replace(/.*\\/|[-.].*/g, '')`
+])
+
 const OWN_FILES: Files = {
+  ...Object.fromEntries(BESIDE),
+  ...Object.fromEntries(Object.keys(SYNTAX).map(name => [`${name}.svg`, `<svg id="${name}"/>`])),
   'data.json': JSON.stringify(DATA),
   'list.json': '[1, 2]',
   'a.txt': 'a "text"',
@@ -47,6 +68,12 @@ const IMPORTS: Readonly<Record<string, readonly [code: string, told?: unknown]>>
   'what is for import': ["import { told as NAME } from 'kit/two'", 'imported'],
   'what is for require': ["import { told as NAME } from './asks.cjs'", 'required'],
   'what is for browsers': ["import { told as NAME } from './node.js'", 'browser'],
+  ...Object.fromEntries(
+    Object.keys(SYNTAX).map(name => [
+      `a file beside .${name}`,
+      [`import { told as NAME } from './beside.${name}'`, name]
+    ])
+  ),
   'no extension': ["import { told as NAME } from './own'", 'own'],
   'another package': ["import { told as NAME } from 'part'", 'part'],
   'none later': ["const NAME = await import('gone').catch(() => 0)", 0],

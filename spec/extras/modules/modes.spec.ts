@@ -1,8 +1,6 @@
-// Development and production agree on modules and packages, however these are joined.
-import { posix } from 'node:path'
+// Source maps that no tool takes, in development and production.
 import { makeProject, placed, test } from '../../support/index.ts'
-import { modulePkg, pkg } from './package-files.ts'
-import { outcomeOf, WAYS } from './page.ts'
+import { outcomeOf } from './page.ts'
 
 const MAP = { version: 3, sources: ['a.ts'], names: [], mappings: 'AAAA' }
 /** Maps that no tool takes. */
@@ -47,39 +45,5 @@ test('a broken source map is a warning with its file, joined and minified or not
     const all = way === 'development' ? [] : [...expected, ...sheets]
     const named = warned.map(each => each.replace(/ .*/, '').replace('apps/web/assets/', ''))
     t.deepEqual(named.toSorted(), all, `${way}, minify: ${minify}`)
-  }
-})
-
-const JSX = "export const mark = <p>it's {1} and don't</p>"
-/** What stands in front of the reference, by extension. */
-const SYNTAX = {
-  js: '',
-  mjs: '',
-  ts: 'type A = string',
-  mts: 'type A = string',
-  jsx: JSX,
-  tsx: JSX
-}
-
-test('a module of a package refers to a file beside it, in whatever syntax it is written', async t => {
-  const names = Object.keys(SYNTAX)
-  const modules = Object.entries(SYNTAX).map(([name, code]): [string, string] => [
-    `${name}.${name}`,
-    `${code}\nexport const url = new URL('./${name}.svg', import.meta.url).pathname`
-  ])
-  const images = names.map((name): [string, string] => [`${name}.svg`, `<svg id="${name}"/>`])
-  const index = names.map(name => `export { url as ${name} } from './${name}.${name}'`)
-  const files = Object.fromEntries([...modules, ...images])
-  const app = `import * as kit from 'kit'\nexport const told = Object.values(kit)`
-  const runtime = { 'jsx-runtime.js': 'exports.jsx = exports.jsxs = (...all) => all' }
-  const packages = { ...modulePkg('kit', index.join('\n'), files), ...pkg('react', {}, runtime) }
-  const all = { ...packages, 'javascripts/app.js': app }
-  for (const way of WAYS) {
-    const root = makeProject(t, placed(all))
-    const { told, failed, warnings } = await outcomeOf(t, root, { packages: ['kit'] }, way)
-    t.is(failed, undefined, String(way))
-    const urls = (told as readonly string[]).map(url => posix.basename(url).replace(/[-.].*/, ''))
-    t.deepEqual(urls, names.toSorted(), String(way))
-    t.deepEqual(warnings, [])
   }
 })

@@ -129,39 +129,6 @@ test('new imports, edits and updates are in the next page; a server that restart
   t.is(readdirSync(kept).length, 1)
 })
 
-const FONTS = pkg(
-  '@fonts/inter',
-  { exports: { '.': './index.css' } },
-  {
-    '400.css': '@font-face { src: url(./files/400.woff2) format("woff2"), url(./files/400.woff) }',
-    'index.css': '',
-    'files/400.woff2': '400',
-    'files/400.woff': '400',
-    'files/700.woff2': '700'
-  }
-)
-
-test('files of a package bring along what they refer to, and nothing else', async t => {
-  const packages = { '@fonts/inter': ['400.css'] }
-  const files = { ...FONTS, 'stylesheets/app.css': '@import "@fonts/inter/400.css"' }
-  const site = await makeFingerprinted(t, 'precompiled', files, { packages })
-  t.deepEqual(Object.keys(readManifest(site.root).assets), [
-    '/assets/app.css',
-    '/assets/npm/@fonts/inter/400.css',
-    '/assets/npm/@fonts/inter/files/400.woff',
-    '/assets/npm/@fonts/inter/files/400.woff2'
-  ])
-  const sheet = await site.path('npm/@fonts/inter/400.css')
-  t.true((await site.ask(sheet)).text.includes(await site.path('npm/@fonts/inter/files/400.woff2')))
-  t.true((await site.ask(await site.path('app.css'))).text.includes(sheet))
-  const page = await makePage(t, FONTS, { packages: [packages] }, assets =>
-    assets.stylesheet('npm/@fonts/inter/400.css')
-  )
-  t.true((await page.ask('/')).text.includes('href="/assets/npm/@fonts/inter/400.css"'))
-  t.is((await page.ask('/assets/npm/@fonts/inter/files/400.woff2')).text, '400')
-  t.is((await page.ask('/assets/npm/@fonts/inter/files/700.woff2')).status, 404)
-})
-
 const BROKEN = {
   ...TIP,
   ...modulePkg('lacks', "import 'gone'"),

@@ -77,7 +77,8 @@ test("with bundle: 'packages' the files of a package are joined with each other,
   const pkg = {
     '/node_modules/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
     '/node_modules/kit/all.css': '@import "./part.css"; .all { color: red }',
-    '/node_modules/kit/part.css': '.part { color: red }'
+    '/node_modules/kit/part.css': '.part { color: red }',
+    '/node_modules/kit/unused.css': ''
   }
   const own = {
     'css/app.css': '@import "npm/kit/all.css"; @import "own.css"; .app { color: red }',
@@ -90,6 +91,8 @@ test("with bundle: 'packages' the files of a package are joined with each other,
   t.is(sheets['app.css'], app)
   const { sheets: apart } = await sheetsOf(t, { ...pkg, ...own }, { ...options, bundle: false })
   t.regex(apart['npm/kit/all.css'] ?? '', /^@import"\/assets\/npm\/kit\/part\.css"/)
+  const brought = ['npm/kit/all.css', 'npm/kit/part.css']
+  t.deepEqual(Object.keys(apart), ['app.css', ...brought, 'own.css'], 'nothing else')
 })
 
 test('the source map leads to each source, through that of a compiler', async t => {

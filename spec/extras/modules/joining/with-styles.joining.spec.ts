@@ -58,15 +58,6 @@ test('modules become part of those that import them, and packages share a file w
   t.deepEqual((await runModule(shop, 'admin.js'))['admin'], 3)
 })
 
-test('what a worker needs is not in the file of a large package that needs it too', async t => {
-  const large = `/* ${'x'.repeat(160_000)} */\nimport { tiny } from 'tiny'\nexport const used = () => tiny`
-  const { root, text } = await makeShop(t, ALL, { '/node_modules/big/index.js': large })
-  const { assets } = readManifest(root)
-  for (const name of ['worker.js', 'joined/big.js'])
-    t.deepEqual(assets[`/assets/${name}`]?.imports, ['/assets/joined/tiny.js'])
-  t.false(text('joined/tiny.js').includes('import'))
-})
-
 test('by default modules are joined where Rolldown is new enough; with the option another one is an error', async t => {
   const shop = await makeShop(t, { packages: ALL.packages, bundle: undefined })
   t.false(shop.scripts().includes('count.js'))
