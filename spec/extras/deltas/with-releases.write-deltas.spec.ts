@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
 import { sealDelta, splitDelta } from '../../../lib/extras/deltas/delta-format.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
-import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
+import { clean, cleanKept, compress, keep, verify, verifyCopies } from '../../../lib/index.ts'
+import type { KoaAssetsOptions } from '../../../lib/index.ts'
 import { decode, deltaFile, deltaName, isAble, sha256 } from '../../support/deltas.ts'
 import { FILE_MODE, filesBelow, makeProject, run, snapshot, test } from '../../support/index.ts'
-import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
+import { viteBuild, writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
 
 /** Text that compresses to about a third. */
 const text = (seed: number) =>
@@ -194,4 +195,26 @@ test('verify reports a delta whose earlier version is not beside it, as it is ne
   t.deepEqual((await verifyCopies(dist)).problems, [{ path, message }])
   writeFiles(dist, { 'index-BcXr2f3k.js': BEFORE })
   t.deepEqual((await verifyCopies(dist)).problems, [])
+})
+
+test('a build has deltas from all kept files, until clean removes these', async t => {
+  const root = makeProject(t)
+  const names = ['main-AaXr2f3k.js', 'main-BcXr2f3k.js', 'main-DxQkLmNp.js']
+  const [one = '', two = '', three = ''] = names.map((file, at) => {
+    const built = viteBuild(String(at), { 'src/main.js': file })
+    writeFiles(root, { ...built, [`${at}/${file}`]: release(at) })
+    return join(root, String(at))
+  })
+  await keep(one, two)
+  const { compressed } = await keep(two, three)
+  t.is(compressed.deltas?.files, isAble ? 2 : 0)
+  const deltas = () => deltasIn(three)
+  // Nobody goes back.
+  const expected = [0, 1].map(at => deltaName(names[2] ?? '', release(at)))
+  t.deepEqual(deltas(), isAble ? expected.toSorted() : [])
+  t.deepEqual((await verifyCopies(three)).problems, [])
+  await cleanKept(three, { keep: 1, age: 0 })
+  t.deepEqual(deltas(), isAble ? [deltaName(names[2] ?? '', release(1))] : [])
+  await cleanKept(three, { keep: 0, age: 0 })
+  t.deepEqual(deltas(), [])
 })

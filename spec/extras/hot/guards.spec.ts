@@ -1,4 +1,4 @@
-// What hot replacement gives to a page, and to those for whom it is not: other origins and hosts, paths that are no module.
+// What hot replacement tells a page, and not those for whom it is not: other origins and hosts, paths that are no module.
 import { ask } from '../../support/raw.ts'
 import { makeSite, test, type ExecutionContext, type Site } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
@@ -114,4 +114,17 @@ test('a page is told of edited modules of the app alone, whatever it lists', asy
   const next = await edit(...outside, '/node_modules/lib/index.js', 'css/app.css')
   t.is(next.hot?.edited, undefined)
   t.deepEqual(filesIn(next), OURS)
+})
+
+test('data that was edited after a page loaded it is told as an edit when the page connects', async t => {
+  const site = await makeSite(t, {
+    'js/app.js': "import data from './data.json' with { type: 'json' }\nimport.meta.hot?.accept()",
+    'js/data.json': '1'
+  })
+  const names = ['/assets/app.js', '/assets/data.json']
+  for (const name of names) t.is((await site.ask(name)).status, 200, name)
+  site.write('js/data.json', '2')
+  const tab = await openTold(t, site.port, `use=${names.map(encodeURIComponent).join()}&age=60000`)
+  const [told] = tab.told() as readonly ToldOfEdits[]
+  t.deepEqual(told?.hot?.edited, ['/assets/data.json'])
 })

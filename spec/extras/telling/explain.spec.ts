@@ -5,8 +5,10 @@ import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import type { Step } from '../../../lib/extras/telling/explain.ts'
 import { overview, printOverview } from '../../../lib/extras/telling/overview.ts'
 import { type KoaAssetsOptions, precompile } from '../../../lib/index.ts'
+import { makeShop, run } from '../../publishing/cli/run.ts'
 import { AS_WRITTEN, CODINGS, makeProject, makeSite, test } from '../../support/index.ts'
 import { withDigest, type ExecutionContext } from '../../support/index.ts'
+import { pkg } from '../modules/package-files.ts'
 import { explain, type Explanation } from './told.ts'
 
 const FILES = {
@@ -203,7 +205,7 @@ const PROJECT = {
   'dist/index.html': ''
 }
 
-test('the block names apps, their directories, and mounts, unless nothing is served', t => {
+test('the block names all that is served: apps with their directories and packages, and mounts', t => {
   const root = makeProject(t, PROJECT)
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, serve: true, live: false }
@@ -215,6 +217,9 @@ test('the block names apps, their directories, and mounts, unless nothing is ser
   /docs/…          dist
   This process serves them, and everything in public.`
   )
+  const packages = ['tip', { '@fonts/inter': ['400.css'] }, { tip: ['more.js'] }]
+  const built = overview(settleProject({ root, apps: { web: { packages } } }, {}), '')
+  t.regex(built, /^  \/assets\/… +apps\/web\/assets, npm: tip, @fonts\/inter$/m, 'each once')
   const silent = overview(settleProject({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
   t.regex(silent, /^  \/däta\/admin\/…  apps\/admin\/assets$/m)
   t.regex(silent, /^  .* not serve them \(serve is off\): a front web server must serve public\.$/m)
@@ -255,5 +260,46 @@ test('no block is printed under test, in production, and with live: false', asyn
     [{ live: false }, {}]
   ] as const) {
     t.deepEqual(await printedBy([{ root, ...options }], processEnv), [])
+  }
+})
+
+test.serial(
+  'list and explain still tell of a precompile whose packages and sources are gone',
+  async t => {
+    const root = makeShop(t, {
+      'css/app.css': 'a{}',
+      '/assets.config.json': JSON.stringify({ packages: [{ tip: 'dist/tip.css' }] }),
+      ...pkg('tip', {}, { 'dist/tip.css': 'b{}' })
+    })
+    await run(root, 'precompile')
+    for (const path of ['apps', 'node_modules/tip']) rmSync(join(root, path), { recursive: true })
+    const absent = 'the option packages names the package tip, which is not installed'
+    const explained = await run(root, 'explain npm/tip/dist/tip.css --env production')
+    t.is(explained.status, 0, explained.stderr)
+    t.true(explained.stdout.includes(absent))
+    t.regex(explained.stdout, /^helpers +emit \/assets\/npm\/tip\/dist\/tip-\w+\.css$/m)
+    const listed = await run(root, 'list')
+    t.is(listed.status, 0, listed.stderr)
+    t.regex(listed.stdout, /^\/assets\/npm\/tip\/dist\/tip\.css /m)
+    rmSync(join(root, 'public'), { recursive: true })
+    t.true((await run(root, 'list')).stderr.includes(absent))
+  }
+)
+
+test('explain knows a file of a package that a stylesheet refers to, before anything is rendered', async t => {
+  const root = makeProject(t, {
+    'package.json': '{ "dependencies": { "kit": "1" } }',
+    'apps/web/assets/css/app.css': "@import 'kit';",
+    'node_modules/kit/package.json': '{ "style": "a.css" }',
+    'node_modules/kit/a.css': '.a { src: url(f.woff2) }',
+    'node_modules/kit/f.woff2': 'font',
+    'node_modules/kit/other.woff2': 'font'
+  })
+  for (const env of ['development', 'production']) {
+    for (const name of ['a.css', 'f.woff2']) {
+      const { source } = await explain(`npm/kit/${name}`, { root, env, compile: true })
+      t.is(source, `node_modules/kit/${name}`)
+    }
+    t.is((await explain('npm/kit/other.woff2', { root, env, compile: true })).source, undefined)
   }
 })
