@@ -189,6 +189,17 @@ test('init <app> adds an app to a project, says where it is, and keeps what is t
   t.true(again.stderr.endsWith(`koa-fresh-assets: ${message}\n`), again.stderr)
 })
 
+test('init <app> is refused where it would hide the assets of the project', async t => {
+  const root = makeProject(t, { 'assets/app.css': 'a{}', 'package.json': '{}' })
+  const { status, stderr } = await run(root, 'init admin')
+  t.is(status, 1)
+  t.regex(
+    stderr,
+    /is not searched once there is apps\/admin: move them to apps\/web\/assets first\n$/
+  )
+  t.deepEqual(filesBelow(root).toSorted(), ['assets/app.css', 'package.json'])
+})
+
 test('init <app> says what keeps the only app at /, and that does', async t => {
   const root = makeProject(t, { 'apps/shop/assets/app.css': 'a{}', 'package.json': '{}' })
   const { stdout } = await run(root, 'init admin')
