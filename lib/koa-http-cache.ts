@@ -5,13 +5,13 @@ import { forbidStoring } from './runtime/http/cache-control.ts'
 import { policiesWithNonce } from './runtime/http/fields.ts'
 import { compareResponse, isA, isStream } from './runtime/http-cache/auto-etag.ts'
 import { isHalt } from './runtime/http-cache/fresh.ts'
+import { stateOf } from './runtime/http-cache/methods.ts'
 import {
   isUntouched,
   NOT_CALLED,
-  stateOf,
   type Decision,
   type RequestState
-} from './runtime/http-cache/methods.ts'
+} from './runtime/http-cache/request-state.ts'
 import {
   type KoaHttpCacheOptions,
   type HttpCacheSettings,

@@ -3,7 +3,7 @@ import type { Context } from 'koa'
 import { digestOf } from '../files/digest.ts'
 import { isRetrieval } from '../http/preconditions.ts'
 import { parseHttpDate, type Validators } from '../http/validators.ts'
-import type { RequestState } from './methods.ts'
+import type { RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 
 /** Compares a response that `ctx.fresh` has not compared, and gives it a weak ETag if it has none. */

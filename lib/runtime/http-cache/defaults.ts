@@ -5,7 +5,7 @@ import { isRecord } from '../check-options.ts'
 import type { CachingFields } from './directives.ts'
 import { contentOf, isStream } from './auto-etag.ts'
 import { cookieUse, type Dependencies, dependenciesOf, negotiatedFields } from './dependencies.ts'
-import type { RequestState } from './methods.ts'
+import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
 // 404 and 410 are left out, although caches may store them: a missing resource may exist a moment later.

@@ -1,7 +1,7 @@
 // The table of what looks at responses in development. An extra is in it, and can be taken out.
 import type { Context } from 'koa'
 import { once } from '../concurrency.ts'
-import type { RequestState } from './methods.ts'
+import type { RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 
 /** @throws Error for a response that must not be sent */
