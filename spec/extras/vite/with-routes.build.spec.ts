@@ -30,6 +30,10 @@ const MANIFEST = MOUNT.manifest
 const PLAIN = { root, apps: { web: { fingerprint: false } }, mounts: { '/static': MOUNT } }
 const optionsOf = (more: KoaAssetsOptions = {}) => ({ ...PLAIN, ...more })
 
+const GIVEN = { root, base: '/static/', configFile: false, logLevel: 'error' } as const
+// Minifying costs most of a build, and changes no manifest.
+const HOW = { manifest: true, minify: false, assetsInlineLimit: 0 }
+
 test.before(async () => {
   const input = {
     main: 'src/main.ts',
@@ -40,10 +44,7 @@ test.before(async () => {
     react: 'src/react.tsx',
     'a b/(group)/né': 'src/a b/(group)/né.ts'
   }
-  // Minifying costs most of a build, and changes no manifest.
-  const how = { manifest: true, minify: false, rollupOptions: { input }, assetsInlineLimit: 0 }
-  const given = { root, base: '/static/', configFile: false, logLevel: 'error' } as const
-  await build({ ...given, plugins: [react()], build: how })
+  await build({ ...GIVEN, plugins: [react()], build: { ...HOW, rollupOptions: { input } } })
 })
 
 const preloading =
@@ -53,17 +54,29 @@ const preloading =
     ctx.body = 'page'
   }
 
+/** The links of the page that Vite writes, and ours. */
+async function linksOf(directory: string, rel: string) {
+  const html = readFileSync(join(root, directory, 'index.html'), 'utf8')
+  const page = await pagesOf(optionsOf({ mounts: { '/static': viteMount(directory) } }))()
+  const written = [...html.matchAll(/<link rel="(\w+)" crossorigin href="([^"]*)">/g)]
+  const urls = written.filter(([, each]) => each === rel).map(([, , url]) => `${rel} ${url}`)
+  const tags = summary(page.entry('index.html')).filter(tag => tag.startsWith(rel))
+  return { urls, tags }
+}
+
 test('stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
-  const html = readFileSync(join(root, 'dist/index.html'), 'utf8')
-  const page = await pagesOf(optionsOf())()
-  const ours = page.entry('index.html')
   for (const rel of ['stylesheet', 'modulepreload']) {
-    const written = [...html.matchAll(/<link rel="(\w+)" crossorigin href="([^"]*)">/g)]
-    const urls = written.filter(([, each]) => each === rel).map(([, , url]) => `${rel} ${url}`)
+    const { urls, tags } = await linksOf('dist', rel)
     t.true(urls.length >= 2)
-    const tags = summary(ours).filter(tag => tag.startsWith(rel))
     t.deepEqual(tags, urls)
   }
+})
+
+test('with cssCodeSplit: false every entry has the one stylesheet', async t => {
+  await build({ ...GIVEN, build: { ...HOW, outDir: 'whole', cssCodeSplit: false } })
+  const { urls, tags } = await linksOf('whole', 'stylesheet')
+  t.is(urls.length, 1)
+  t.deepEqual(tags, urls)
 })
 
 test('each tag has the integrity of the bytes on disk, crossorigin once, and the nonce', async t => {
