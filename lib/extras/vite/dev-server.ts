@@ -43,8 +43,9 @@ export class DevServer {
   }
 }
 
-function sourceOf(running: RunningVite, { urlPath, base }: MountSettings): EntrySource {
+function sourceOf(running: RunningVite, { urlPath, base, fallback }: MountSettings): EntrySource {
   const { origin, inputs, changed = [], isReact = false, isPrepared, root } = running
+  const stale = fallback ? `: open pages there, as ${fallback} is that of the last build here` : ''
   // Vite's own base begins with that of the page.
   const start = origin + base
   const urlOf = (path: string) => start + encodeAsImported(`${urlPath}/${path}`)
@@ -61,7 +62,7 @@ function sourceOf(running: RunningVite, { urlPath, base }: MountSettings): Entry
   return {
     urlPath,
     label: "Vite's dev server",
-    state: origin === '' ? "the bundler's dev server" : `Vite at ${origin}`,
+    state: origin === '' ? "the bundler's dev server" : `Vite at ${origin}${stale}`,
     names: inputs,
     entry(name) {
       if (LEGACY.test(name)) return { kind: 'possible', load: () => [] }

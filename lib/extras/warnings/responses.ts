@@ -106,10 +106,12 @@ const IS_FOR_ALL = /(?:^|[ ,])(?:public|s-maxage=)/i
 const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
 
 function cookieProblem({ res }: Context, state: RequestState, earlier?: string) {
-  const use = res.hasHeader('Set-Cookie') ? 'sets a cookie' : earlier
-  if (state.sharesCookies || use === undefined) return undefined
+  const isSent = res.hasHeader('Set-Cookie')
+  const use = isSent ? 'sets a cookie' : !varies(res, 'Cookie') && earlier
+  if (state.sharesCookies || !use) return undefined
+  const vary = isSent ? '' : "ctx.vary('Cookie'), or "
   return (
-    `${use}, but a shared cache may send the response to other visitors: use 'private', or add ` +
+    `${use}, but a shared cache may send the response to other visitors: use 'private', or add ${vary}` +
     `{ cookies: 'shared' } if every visitor may have it`
   )
 }

@@ -123,7 +123,11 @@ function builtAt1717(t: ExecutionContext): string {
 // Serial: the process has another environment meanwhile.
 test.serial('at start the line of a mount says when Vite built it, or where Vite runs', async t => {
   const root = builtAt1717(t)
-  const mounts = { '/static': VITE, '/other': ESBUILD, '/none': { ...VITE, manifest: 'none.json' } }
+  const mounts = {
+    '/static': { ...VITE, fallback: 'index.html' },
+    '/other': ESBUILD,
+    '/none': { ...VITE, manifest: 'none.json' }
+  }
   const { NODE_ENV } = process.env
   process.env['NODE_ENV'] = 'development'
   t.teardown(() => (process.env['NODE_ENV'] = NODE_ENV))
@@ -142,5 +146,6 @@ test.serial('at start the line of a mount says when Vite built it, or where Vite
   t.regex(before, /^  \/none\/… +dist$/m)
   const plugins = [freshAssets({ mount: '/static', input: 'src/main.js' })]
   const { origin } = await startVite(t, root, { plugins })
-  t.true((await started()).includes(`dist; Vite at ${origin}\n`))
+  const line = `dist; Vite at ${origin}: open pages there, as index.html is that of the last build here\n`
+  t.true((await started()).includes(line))
 })

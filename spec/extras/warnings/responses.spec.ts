@@ -205,7 +205,13 @@ test('a route’s own public beside a cookie is sent as written, and reported on
     ctx.cookies.set('seen', 'yes')
     ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
   }
-  const site = await siteOf(t, [routed({ ...Object.fromEntries(routes), '/sets/fields': fields })])
+  const varied: Route = ctx => {
+    ctx.cookies.get('user')
+    ctx.vary('Cookie')
+    ctx.cacheControl('public', MINUTE)
+  }
+  const more = { '/sets/fields': fields, '/read/varied': varied }
+  const site = await siteOf(t, [routed({ ...Object.fromEntries(routes), ...more })])
   for (const does of Object.keys(uses))
     for (const [at, [, field, value]] of pages.entries()) {
       const message = new RegExp(`responds with ${field}: .* ${does} a cookie.*cookies: 'shared'`)
@@ -213,6 +219,7 @@ test('a route’s own public beside a cookie is sent as written, and reported on
       await reports(t, site, `/${does}/${at}`, [field, value], isReported ? message : undefined)
     }
   await reports(t, site, '/sets/fields', [CACHE, 'public, private="Set-Cookie"'])
+  await reports(t, site, '/read/varied', [CACHE, 'public, max-age=60'])
 })
 
 test('a public response to a request with credentials is sent as written, and reported once', async t => {
