@@ -217,7 +217,7 @@ test('one module runs in the server and in the page, in development and precompi
 
 test('with the tsconfig.json of the page, JSX is that of Preact', async t => {
   const site = makeExample(t, {
-    'assets/javascripts/app.tsx': 'export const cart = <b />',
+    'apps/web/assets/javascripts/app.tsx': 'export const cart = <b />',
     'server.js': serverOf({ serve: true, missing: 'warn' })
   })
   await site.follow(preact)
