@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { cases, makeSite, test, until } from '../support/index.ts'
 
-const CHANGES = cases(100, 5000)
+const CHANGES = cases(40, 2000)
 const VISITORS = 12
 const LARGE = 100_000
 
