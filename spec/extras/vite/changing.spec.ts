@@ -74,6 +74,19 @@ test('with names without hashes, the integrity follows the bytes, and so does ve
   t.not(last.version, version)
 })
 
+test('a build that a bundler is still writing is in no page', async t => {
+  const root = makeBuild(t)
+  const pages = pagesOf(optionsOf(root))
+  const before = (await pages()).entry('src/main.ts')
+  build(root, { text: 'next' })
+  const write = () => writeFiles(root, { 'dist/main-nextX9X9.js': `main(${Date.now()})` })
+  const writing = setInterval(write, 100)
+  const meanwhile = await pages().finally(() => clearInterval(writing))
+  t.is(meanwhile.entry('src/main.ts'), before)
+  const after = (await pages()).entry('src/main.ts')
+  t.true(areOf(root, 'dist', after), after)
+})
+
 test('while a build is incomplete, the last good one stays in use, and the log says so once', async t => {
   const root = makeBuild(t)
   const pages = pagesOf(optionsOf(root))
