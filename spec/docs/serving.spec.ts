@@ -62,7 +62,9 @@ test('each example responds on the wire as the page shows', async t => {
   t.deepEqual([logout.status, logout.headers['clear-site-data']], [302, '"cache"'])
   const again = { headers: { 'if-none-match': headers.etag } }
   t.is((await site.ask('/api/books', again)).status, 304)
-  t.is((await site.ask('/books/7', { method: 'PUT', body: '{}' })).status, 428)
+  const put = { method: 'PUT', body: '{' }
+  t.is((await site.ask('/books/7', put)).status, 428)
+  t.is((await site.ask('/books/7', { ...put, headers: { 'if-match': '"7-1"' } })).status, 400)
 })
 
 test('of two edits of one book whose bodies arrive together, the second is a 412', async t => {
