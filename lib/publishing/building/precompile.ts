@@ -8,6 +8,7 @@ import { rethrowAsPublishError, sweep, sweepTree } from '../writing/write.ts'
 import { withUnsaved } from '../writing/unsaved.ts'
 import { abortSignal, callback, check, type Expectation } from '../../runtime/check-options.ts'
 import type { Project } from '../../runtime/app/extra.ts'
+import { pathFrom } from '../../runtime/files/paths.ts'
 import {
   PRECOMPILE_EXTRAS,
   type PrecompileOptions,
@@ -67,7 +68,7 @@ async function publishAll(
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
     await sweep(dirname(directory))
-    await sweepTree(directory, LEFT_MS)
+    const there = await sweepTree(directory, LEFT_MS)
     const made = extras.map(async extra => extra.bundler?.(settings, sources, transforms))
     const bundlers = (await Promise.all(made)).filter(each => each !== undefined)
     const building = { bundlers, transforms, warn, signal, onProgress: progressOf('compile') }
@@ -77,15 +78,18 @@ async function publishAll(
     if (errors.length > 0) throw new PrecompileError(errors)
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
-    const writing = { listed, lock: held, signal, onProgress: progressOf('write') }
+    const left = there.flatMap(entry => {
+      const path = `${prefix}/${pathFrom(directory, join(entry.parentPath, entry.name))}`
+      return entry.isFile() && sources.has(path) ? [path] : []
+    })
+    const writing = { left, lock: held, signal, onProgress: progressOf('write') }
     const report = await withUnsaved(unsaved =>
       publishBuild(settings, { assets, inViews }, { ...writing, unsaved })
     )
     const seconds = (performance.now() - startedAt) / 1000
     const joined = bundlers.map(each => each.report() as Partial<PrecompileRows>)
     const rows = await rowsOf<Partial<PrecompileRows>>(transforms)
-    const all = Object.assign(report, ...joined, rows, { seconds })
-    return { manifest: manifestFile(settings), ...all }
+    return Object.assign(report, ...joined, rows, { seconds, manifest: manifestFile(settings) })
   } finally {
     await held.release()
   }

@@ -9,7 +9,6 @@ import { manifestFile, publicFile } from '../../runtime/settings/public-director
 import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { readAssets } from '../../runtime/urls/read-manifest.ts'
 import { encodePath } from '../../runtime/urls/spelling.ts'
-import type { Listed } from '../sources/snapshot.ts'
 import type { Lock } from '../writing/lock.ts'
 import {
   prepareReplacement,
@@ -23,8 +22,8 @@ import type { BuildResult } from './builder.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 
 interface PublishOptions {
-  /** Development publishes these. */
-  readonly listed: readonly Listed[]
+  /** The paths of the files that development may have published. */
+  readonly left: readonly string[]
   readonly lock: Lock
   readonly unsaved: Unsaved
   readonly signal: AbortSignal | undefined
@@ -40,7 +39,7 @@ const RENAMES = 64
 export async function publishBuild(
   settings: Project,
   { assets, inViews }: Omit<BuildResult, 'failures'>,
-  { listed, signal, lock, unsaved, onProgress }: PublishOptions
+  { left, signal, lock, unsaved, onProgress }: PublishOptions
 ) {
   const [path, file] = [`${settings.prefix}.json`, manifestFile(settings)]
   const failed = rethrowAsPublishError(settings, path)
@@ -83,10 +82,10 @@ export async function publishBuild(
       if (!manifest[0]?.isNew) await touch(file, BigInt(Date.now()) * 1_000_000n)
       await save()
     })
-    // Development left the text of each module that is part of another file now. Pages may have what a manifest named.
-    const left = listed.filter(each => !assets.has(each.path) && !before.has(encodePath(each.path)))
-    const drop = ({ path: at }: Listed) => removeInPlace(settings.place, publicFile(settings, at))
-    await inParallel(left, CONCURRENCY, drop).catch(failed)
+    // Such as the text of a module that is part of another file now. Pages may have what a manifest named.
+    const useless = left.filter(at => !assets.has(at) && !before.has(encodePath(at)))
+    const drop = (at: string) => removeInPlace(settings.place, publicFile(settings, at))
+    await inParallel(useless, CONCURRENCY, drop).catch(failed)
     const isWritten = (plain: string) => written.get(decodeURIComponent(plain))?.isNew === true
     return {
       ...reportOn(names.assets, before, isWritten),

@@ -3,7 +3,7 @@ import type { Warn } from '../../runtime/errors.ts'
 import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
 import type { MakeSourceList, Project } from '../../runtime/app/extra.ts'
-import type { AppSettings, SourceDirectory } from '../../runtime/settings/apps.ts'
+import { appAt, type AppSettings, type SourceDirectory } from '../../runtime/settings/apps.ts'
 import { Tree } from './tree.ts'
 import { AppSources } from './app-sources.ts'
 
@@ -49,6 +49,12 @@ export class Sources {
 
   get #all(): readonly AppSources[] {
     return this.#project.apps.map(this.of)
+  }
+
+  /** Tells whether the path of a request finds a source: by its name, or in development by a tail. */
+  has(path: string): boolean {
+    const app = appAt(this.#project, path)
+    return app !== undefined && this.of(app).has(path.slice(app.urlPrefix.length + 1))
   }
 
   adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {

@@ -228,22 +228,23 @@ export async function sweepOnce(directory: string, maxAge?: number): Promise<voi
   if (!swept.has(directory)) await sweep(directory, maxAge)
 }
 
-/** Removes what killed processes left in a directory. @param maxAge in milliseconds, by change time */
-export async function sweep(directory: string, maxAge = HOUR_MS, isDeep = false): Promise<void> {
+/** Removes what killed processes left in a directory. @param maxAge in milliseconds, by change time @returns all in it */
+export async function sweep(directory: string, maxAge = HOUR_MS, isDeep = false) {
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
   const entries = await entriesBelow(directory, () => isDeep)
   const left = entries.filter(({ name }) => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
-  if (left.length === 0) return
+  if (left.length === 0) return entries
   const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
   for (const { parentPath, name } of left) {
     const path = join(parentPath, name)
     const stats = await statOf(path)
     if (stats && stats.ctimeNs < oldest) await removeFile(path)
   }
+  return entries
 }
 
-export function sweepTree(directory: string, maxAge?: number): Promise<void> {
+export function sweepTree(directory: string, maxAge?: number) {
   return sweep(directory, maxAge, true)
 }
 
