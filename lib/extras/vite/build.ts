@@ -21,8 +21,10 @@ const CONCURRENCY = 4
 const RESTED_MS = 1000
 /** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
 const FINISHED_MS = 2000
+/** The file of `fallback` is that of the last build. */
+const OPEN_THERE = 'while Vite runs, open pages there'
 
-interface MountOfBuild extends BundleMount, Pick<MountSettings, 'revalidate'> {
+interface MountOfBuild extends BundleMount, Pick<MountSettings, 'revalidate' | 'fallback'> {
   /** In development and in tests, an application starts without a build. */
   readonly env: string
   /** The host with the base; without a trailing slash, empty for none. */
@@ -105,7 +107,7 @@ export class MountedBuild {
 type Facts = Pick<Located, 'integrity' | 'imageSize'>
 
 function sourceOf(
-  { urlPath, manifest, host }: MountOfBuild,
+  { urlPath, manifest, host, fallback }: MountOfBuild,
   { isVite, entries, lazy, sources }: Bundle,
   builtAt: number,
   facts?: ReadonlyMap<string, Facts>
@@ -124,7 +126,8 @@ function sourceOf(
       if (!isVite) return undefined
       // Sweden writes a local time as ISO 8601 does, but for the `T`.
       const time = new Date(builtAt).toLocaleString('sv').slice(0, 16)
-      return `Vite is not running: tags of the build of ${time}`
+      const where = fallback ? `; ${OPEN_THERE}` : ''
+      return `Vite is not running: tags of the build of ${time}${where}`
     },
     entry(name) {
       const load = entries.get(name) ?? lazy.get(name)
@@ -138,8 +141,9 @@ function sourceOf(
   }
 }
 
-function withoutBuild({ urlPath, manifest, host, env }: MountOfBuild): EntrySource {
-  const source = { urlPath, label: manifest }
+function withoutBuild({ urlPath, manifest, host, env, fallback }: MountOfBuild): EntrySource {
+  const isVite = manifest.includes('.vite')
+  const source = { urlPath, label: manifest, state: fallback && isVite ? OPEN_THERE : undefined }
   // Tests are about the application, not the build.
   if (env === 'test')
     return {

@@ -31,8 +31,9 @@ export class DevServer {
   /** Looks for the server again; undefined where there is nothing to look for. */
   readonly refresh: (() => Promise<void>) | undefined
 
-  constructor(mount: MountSettings, running?: RunningVite, look?: Look) {
+  constructor(mount: MountSettings, warn: Warn, running?: RunningVite, look?: Look) {
     const use = (now?: RunningVite) => {
+      if (this.source && !now) warn(`${this.source.label} has stopped: pages have the last build`)
       const { origin = '', inputs = [], changed = [], sockets = [] } = now ?? {}
       this.source = now && sourceOf(now, mount)
       this.origins = origin ? [new URL(origin).origin, ...sockets] : sockets
@@ -94,10 +95,10 @@ function isListed(path: string): boolean {
 /** Returns the server of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
 export function devServerOf(mount: MountSettings, warn: Warn): DevServer {
   const { dev } = mount
-  if (dev === undefined) return new DevServer(mount, undefined, announcedFor(mount, warn))
-  if (dev === true) return new DevServer(mount, { origin: '' })
-  if (typeof dev === 'object') return new DevServer(mount, describe(dev), () => describe(dev))
-  return new DevServer(mount, { origin: dev, sockets: socketsOf({}, dev) })
+  if (dev === undefined) return new DevServer(mount, warn, undefined, announcedFor(mount, warn))
+  if (dev === true) return new DevServer(mount, warn, { origin: '' })
+  if (typeof dev === 'object') return new DevServer(mount, warn, describe(dev), () => describe(dev))
+  return new DevServer(mount, warn, { origin: dev, sockets: socketsOf({}, dev) })
 }
 
 /** A server that sends more without its token, or takes longer, is another program. */

@@ -5,6 +5,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
+import { reasonOf } from '../../runtime/errors.ts'
 import { BASE } from '../../runtime/urls/spelling.ts'
 import { preambleFrom, STYLESHEET } from './entry-source.ts'
 import {
@@ -81,6 +82,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
 
     configureServer(server) {
       announce(server)
+      if (![input].flat().some(each => each.endsWith('.html'))) pointToPages(server)
       if (cut !== '') restoreBase(server, cut)
     },
 
@@ -117,8 +119,13 @@ function announce(server: ViteDevServer): void {
   const root = pathFrom(outDir, config.root)
   const write = () => {
     const { origin = '' } = config.server
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, JSON.stringify({ origin, base: config.base, token }))
+    try {
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, JSON.stringify({ origin, base: config.base, token }))
+    } catch (error) {
+      const advice = `set dev: '${origin}' for the mount of koaAssets`
+      config.logger.warnOnce(`koa-fresh-assets: ${reasonOf(error)}: ${advice}`)
+    }
   }
   middlewares.use(config.base + STATUS, (_, res) => {
     // A build empties the directory.
@@ -135,6 +142,15 @@ function announce(server: ViteDevServer): void {
       if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })
     })
   })
+}
+
+/** The URLs that Vite prints have no page unless one is an input. */
+function pointToPages(server: ViteDevServer): void {
+  const print = server.printUrls.bind(server)
+  server.printUrls = () => {
+    print()
+    server.config.logger.info('  ➜  Pages:   those of your own server, as Vite has none here')
+  }
 }
 
 /** Vite's socket is at its base, with which a request to the application's server does not arrive. */

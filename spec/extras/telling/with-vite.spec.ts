@@ -140,7 +140,7 @@ test.serial('at start the line of a mount says when Vite built it, or where Vite
   const before = await started()
   t.regex(
     before,
-    /^  \/static\/… +dist; Vite is not running: tags of the build of 2020-02-29 17:17$/m
+    /^  \/static\/… +dist; Vite is not running: tags of the build of 2020-02-29 17:17; while Vite runs, open pages there$/m
   )
   t.regex(before, /^  \/other\/… +other$/m, 'no word about Vite where another bundler built')
   t.regex(before, /^  \/none\/… +dist$/m)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import react from '@vitejs/plugin-react'
 import type { Middleware } from 'koa'
-import { build, resolveConfig, type InlineConfig, type ServerOptions } from 'vite'
+import { build, createLogger, resolveConfig, type InlineConfig, type ServerOptions } from 'vite'
 import { freePort } from '../../../demo/deploy/stack.ts'
 import { settleProject } from '../../../lib/runtime/app/extras.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
@@ -84,6 +84,23 @@ test.serial('tags lead to the dev server of the plugin while it runs, then to a 
   await server.close()
   t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
   t.false(existsSync(join(root, ANNOUNCED)))
+  const stopped = `Vite's dev server has stopped: pages have the last build`
+  t.true(warningsAbout(stopped).length > 0)
+})
+
+test('Vite prints where pages are, and what to write where it cannot announce itself', async t => {
+  const { root } = project(t, { dist: 'a file' })
+  const plugins = [freshAssets({ mount: '/admin', input: MAIN })]
+  const logger = createLogger()
+  const printed: string[] = []
+  const print = (text: string) => void printed.push(text)
+  const customLogger = { ...logger, info: print, warnOnce: print }
+  const { server, origin } = await startVite(t, root, { plugins, customLogger })
+  server.printUrls()
+  const [warning = '', ...urls] = printed
+  t.regex(warning, /^koa-fresh-assets: (?:EEXIST|ENOTDIR)\b.*\bdist\b/)
+  t.true(warning.endsWith(`: set dev: '${origin}' for the mount of koaAssets`), warning)
+  t.is(urls.at(-1), '  ➜  Pages:   those of your own server, as Vite has none here')
 })
 
 const STALE = { base: '/admin/', token: 'mine' }
@@ -125,7 +142,7 @@ test('a dev server with an IPv6 address as its host announces an origin that is 
   // The host is taken from the options: not every machine has IPv6.
   const httpServer = createServer()
   t.teardown(() => httpServer.close())
-  const server = { config: resolved, httpServer, middlewares: { use: () => {} } }
+  const server = { config: resolved, httpServer, middlewares: { use() {} }, printUrls() {} }
   await (configureServer as (given: object) => unknown)(server)
   await once(httpServer.listen(0, '127.0.0.1'), 'listening')
   const { port } = httpServer.address() as AddressInfo
