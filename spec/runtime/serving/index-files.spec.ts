@@ -210,22 +210,6 @@ test('a file of a mount at `/` or at the prefix comes before an asset with the s
   t.regex(text, /bad\.css\.scss/)
 })
 
-test('at `/` the 404 for a path with an extension is not stored, and that for a page may be', async t => {
-  const site = await makeSite(t, BESIDE, { mounts: { '/': 'dist' } })
-  for (const [path, expected] of [
-    ['/missing.js', [404, 'no-store']],
-    ['/a/b/missing.tar.gz', [404, 'no-store']],
-    ['/missing', [404, undefined]],
-    ['/v1.2/missing', [404, undefined]],
-    ['/', [404, undefined]],
-    ['/%zz', [404, undefined]],
-    ['/%zz.js', [400, 'no-store']]
-  ] as const) {
-    const { status, headers } = await site.ask(path)
-    t.deepEqual([status, headers['cache-control']], expected, path)
-  }
-})
-
 const PAGE = { index: 'index.html', fallback: 'index.html' }
 const PUBLIC = { '/': { dir: 'public', ...PAGE, cacheControl: 'public, max-age=86400' } }
 
