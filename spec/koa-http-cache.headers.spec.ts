@@ -49,7 +49,7 @@ const assigned: Koa.Middleware = async (ctx, next) => {
   if (text.length > 0) ctx.set('Cache-Control', text.join(', '))
 }
 
-test('a middleware in front that has a ctx.cacheControl of its own gets it back', async t => {
+test('a middleware in front has its own ctx.cacheControl and ctx.expires, and routes have ours', async t => {
   const pages: Readonly<Record<string, Route>> = {
     '/says': ctx => ctx.cacheControl('private', { maxAge: 5 }),
     '/expires': ctx => ctx.expires(5),
@@ -58,9 +58,12 @@ test('a middleware in front that has a ctx.cacheControl of its own gets it back'
   const own: Koa.Middleware = (ctx, next) => {
     t.is(Reflect.get(ctx, 'cacheControl') as unknown, undefined)
     if (ctx.path === '/before') Object.assign(ctx, { cacheControl: { 'max-age': 60 } })
+    ctx.expires(ctx.path as never)
     return next()
   }
   const app = new Koa().use(assigned).use(own)
+  const given: unknown[] = []
+  Reflect.set(app.context, 'expires', (value: unknown) => void given.push(value))
   app.use(koaHttpCache({ cacheControl: 'public, max-age=600' })).use(ctx => {
     t.is(typeof ctx.cacheControl, 'function')
     ctx.body = 'page'
@@ -75,6 +78,7 @@ test('a middleware in front that has a ctx.cacheControl of its own gets it back'
   ] as const)
     t.is((await site.get({}, path)).headers['cache-control'], expected, path)
   t.deepEqual(site.errors, [])
+  t.deepEqual(given, ['/', '/before', '/says', '/expires'])
   t.is((await site.get({}, '/assigns')).status, 500)
   t.regex(String(site.errors[0]), /call ctx\.cacheControl\(\{ 'no-store': true \}\) instead/)
 })

@@ -1,8 +1,6 @@
-// Interoperation with common middleware, upstream and downstream.
+// The two versions of Koa, and policies with a nonce, which other middleware sets.
 import { Readable } from 'node:stream'
-import etag from '@koa/etag'
 import Koa from 'koa'
-import conditional from 'koa-conditional-get'
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, type Headers } from './support/cached-site.ts'
 import { cases, test } from './support/index.ts'
@@ -116,25 +114,6 @@ test('Koa 2 responds to every request as Koa 3 does, and reports the same errors
   const [said, saidByOther] = sites.map(({ errors }) => errors.map(({ message }) => message))
   t.deepEqual(said, saidByOther)
   t.true((said?.length ?? 0) > 0)
-})
-
-test('koa-conditional-get and @koa/etag work upstream', async t => {
-  const app = new Koa()
-  app.use(conditional()).use(etag()).use(koaHttpCache())
-  app.use(async ctx => {
-    if (ctx.path === '/fresh') await ctx.fresh('x')
-    ctx.body = PAGE
-  })
-  const site = await open(t, app)
-  const first = await site.get()
-  t.deepEqual([first.status, first.body], [200, PAGE])
-  const again = await site.get({ 'if-none-match': first.headers.etag ?? '' })
-  t.deepEqual([again.status, again.headers.etag], [304, first.headers.etag])
-  t.is((await site.get({ 'if-none-match': '"y"' })).status, 200)
-  t.is((await site.get({}, '/fresh')).headers.etag, '"x"')
-  t.is((await site.get({ 'if-none-match': '"x"' }, '/fresh')).status, 304)
-  t.is((await site.ask('PUT', { 'if-match': '"y"' }, '/fresh')).status, 412)
-  t.deepEqual(site.errors, [])
 })
 
 test('a 304 has no policy with a nonce, and any other policy', async t => {
