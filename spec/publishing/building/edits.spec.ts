@@ -1,6 +1,5 @@
 import { readdirSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Compiler } from '../../../lib/runtime/settings/options.ts'
 import { isSettled } from '../../../lib/runtime/files/disk.ts'
 import { onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
 import { ask } from '../../support/raw.ts'
@@ -124,31 +123,6 @@ test.serial(
     t.deepEqual(readdirSync(site.at('/public/assets')).toSorted(), ['app.css', 'film.bin'])
   }
 )
-
-for (const [what, change] of Object.entries({
-  edited: (file: string) => writeFileSync(file, 'two'),
-  removed: (file: string) => unlinkSync(file)
-})) {
-  test(`that a source was ${what} while a live site is built shows with the next request`, async t => {
-    const root = makeProject(t)
-    let isDue = false
-    const compile: Compiler['compile'] = ({ code }) => {
-      if (isDue) change(join(root, 'apps/web/assets/a.bin'))
-      isDue = false
-      return { code }
-    }
-    // Read long before the last one is compiled, and written afterwards.
-    const between = Array.from({ length: 60 }, (_, at) => [`b${at}.bin`, `${at}`])
-    const files = { 'a.bin': 'one', ...Object.fromEntries(between), 'z.css.late': 'z{}' }
-    const compilers = [{ extensions: ['.late'], target: '.css', compile }]
-    const site = await makeFingerprinted(t, 'live', files, { root, compilers })
-    isDue = true
-    await site.ask('/assets/a.bin')
-    t.false(isDue)
-    const { status, text } = await site.ask('/assets/a.bin')
-    t.deepEqual([status, status === 200 && text], what === 'edited' ? [200, 'two'] : [404, false])
-  })
-}
 
 const HEX = `lib-${'0123456789abcdef'.repeat(2)}.txt`
 

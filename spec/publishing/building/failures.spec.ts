@@ -1,14 +1,11 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
-import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { type PrecompileOptions, precompile } from '../../../lib/koa-assets.ts'
 import { bundle, runInChild } from '../../support/precompile-in-child.ts'
-import { AS_WRITTEN, cases, digestIn, digestOf, filesBelow } from '../../support/index.ts'
+import { AS_WRITTEN, digestIn, digestOf, filesBelow } from '../../support/index.ts'
 import { makeProject, placed, readManifest, readPublic, run } from '../../support/index.ts'
 import { snapshot, test, writeFiles, type ExecutionContext } from '../../support/index.ts'
-import type { Files } from '../../support/index.ts'
 
 const hiddenBelow = (directory: string) =>
   filesBelow(directory).filter(path => /(?:^|\/)\./.test(path))
@@ -113,83 +110,44 @@ test('under umask 077 a web server can read everything that precompile writes', 
 
 // Whatever moment a deploy is killed at, what was published before stays usable.
 
-/** Sources of one deploy: every text and every other image differs from the deploy before. */
-function deploy(number: number): Files {
-  const files: Record<string, string> = {}
-  for (let at = 0; at < 12; at++) {
-    const image = at % 2 === 0 ? 'same' : `deploy ${number}`
-    const css = `a { background: url(${at}.png) } /* ${number} */`
-    files[`images/${at}.png`] = `${image} ${at} `.repeat(200)
-    files[`stylesheets/${at}.css`] = css.repeat(30 + (number % 7))
-  }
-  files['big.bin'] = createHash('sha256').update(String(number)).digest('hex').repeat(20_000)
-  return placed(files)
-}
-
-/** After a whole run, a plain name and its compressed copies are those of the manifest. */
-function checkPlain(t: ExecutionContext, root: string): void {
-  for (const [plain, { target }] of Object.entries(readManifest(root).assets)) {
-    t.true(readPublic(root, plain).equals(readPublic(root, target)), plain)
-    for (const extension of plain.endsWith('.css') ? ['.br', '.gz'] : []) {
-      const copy = readPublic(root, plain + extension)
-      t.true(copy.equals(readPublic(root, target + extension)), plain + extension)
-    }
-  }
-}
-
-/** A compressed copy is never one of other bytes than the file beside it has. */
-function checkCompressed(t: ExecutionContext, directory: string): void {
-  for (const path of filesBelow(directory).filter(name => name.endsWith('.gz'))) {
-    const bytes = readFileSync(join(directory, path.slice(0, -'.gz'.length)))
-    t.true(gunzipSync(readFileSync(join(directory, path))).equals(bytes), path)
-  }
-}
-
-const LATE = ['commit 1', 'commit 10']
-const EARLY = ['write 13', 'compile 25', 'write 25', 'compile 1', 'write 1'].slice(0, cases(1, 5))
-const MOMENTS = [...EARLY, ...LATE]
+const SHEET = 'a { color: red }'.repeat(40)
+const deploy = (number: number) =>
+  placed({ 'a.css': `${SHEET}/* ${number} */`, 'b.css': `${SHEET}/*! ${number} */`, 'c.png': 'c' })
 
 test('until everything is written, SIGKILL leaves manifest, files and plain names as they were', async t => {
-  t.timeout(300_000)
   const program = await bundle()
   const root = makeProject(t, deploy(0))
-  const directory = join(root, 'public')
   await run({ root })
   writeFiles(root, deploy(1))
-  const before = snapshot(directory)
-  for (const moment of MOMENTS) {
+  const before = snapshot(join(root, 'public'))
+  for (const moment of ['compile 1', 'write 2', 'commit 2']) {
     const ended = await runInChild(program, root, ':', [...moment.split(' '), 'SIGKILL'])
     t.is(ended.signal, 'SIGKILL', `${moment} ${ended.said}`)
-    const after = snapshot(directory)
+    const after = snapshot(join(root, 'public'))
     for (const [path, digest] of before) {
       // By then some plain names have been replaced.
-      if (moment === 'commit 10' && !digestIn(path)) continue
+      if (moment === 'commit 2' && path !== 'assets.json' && !digestIn(path)) continue
       t.is(after.get(path), digest, `${path} at ${moment}`)
     }
     checkManifest(t, root)
-    checkCompressed(t, directory)
     // As if the seconds had passed after which it counts as abandoned.
-    utimesSync(join(directory, 'assets/.koa-fresh-assets.lock'), 0, 0)
+    utimesSync(join(root, 'public/assets/.koa-fresh-assets.lock'), 0, 0)
   }
   await run({ root })
   checkManifest(t, root)
-  checkPlain(t, root)
-  const isTemporary = (path: string) => /\.koa-fresh-assets-[\w-]+\.tmp$/.test(path)
-  t.true(hiddenBelow(directory).every(isTemporary))
 })
 
 test('a signal that comes while plain names are replaced waits until all of them are', async t => {
-  t.timeout(300_000)
   const program = await bundle()
   const root = makeProject(t, deploy(0))
   await run({ root })
-  for (const [number, moment] of LATE.slice(0, cases(1, 2)).entries()) {
-    writeFiles(root, deploy(number + 1))
-    const manifest = readManifest(root)
-    const { signal } = await runInChild(program, root, ':', [...moment.split(' '), 'SIGINT'])
-    t.is(signal, 'SIGINT')
-    t.notDeepEqual(readManifest(root), manifest, moment)
-    checkManifest(t, root)
-    checkPlain(t, root)
-  }
+  writeFiles(root, deploy(1))
+  t.is((await runInChild(program, root, ':', ['commit', '1', 'SIGINT'])).signal, 'SIGINT')
+  checkManifest(t, root)
+  t.true(readPublic(root, '/assets/b.css').includes('/*! 1 */'))
+  for (const [plain, { target }] of Object.entries(readManifest(root).assets))
+    for (const extension of plain.endsWith('.css') ? ['', '.br', '.gz'] : ['']) {
+      const file = readPublic(root, plain + extension)
+      t.true(file.equals(readPublic(root, target + extension)), plain + extension)
+    }
 })

@@ -1,7 +1,7 @@
 // What a deploy leaves in the public directory.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { PrecompileError } from '../../../lib/runtime/errors.ts'
 import { AS_WRITTEN, COPIES, filesBelow, LOADER, makeFingerprinted } from '../../support/index.ts'
@@ -53,29 +53,6 @@ test('what earlier deploys published under fingerprints stays', async t => {
   rmSync(join(root, 'apps/web/assets/gone.js'))
   writeFiles(root, { 'apps/web/assets/app.js': long('three') })
   t.is((await run({ root })).kept, 1, 'a file that somebody removed is not kept')
-})
-
-test('every broken source is listed, and nothing is changed', async t => {
-  const root = makeSources(t, { 'app.css.scss': 'a { color: red }', 'app.js': 'one()' })
-  await run({ root })
-  const before = snapshot(join(root, 'public'))
-  writeFiles(root, {
-    ...placed({
-      'app.js': 'two()',
-      'app.css.scss': 'a { color: ',
-      'lost.css': 'a { background: url(lost.png) }',
-      'sub/broken.js.ts': 'let ='
-    }),
-    'apps/admin/assets/worse.css.less': '.a { .nothing(); }',
-    'shared/shared.css.less': '.a { .nothing(); }'
-  })
-  const failing = run({ root, sources: '../../shared' })
-  const expected = { instanceOf: PrecompileError, code: 'precompile-failed' }
-  const { message, problems } = await t.throwsAsync(failing, expected)
-  const files = ['app.css.scss', 'lost.css', 'sub/broken.js.ts', 'worse.css.less']
-  for (const file of [...files, 'shared.css.less']) t.true(message.includes(normalize(file)), file)
-  t.is(problems.length, 5, 'that of a shared source once')
-  t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
 test('text is compressed where that makes it smaller, images never are', async t => {

@@ -121,16 +121,23 @@ test('precompile --json prints only the report, --quiet nothing, --verbose a lin
   t.deepEqual(told, [`Building ${a}`, `Building ${b}`, `Writing ${a}`, `Writing ${b}`])
 })
 
-test('precompile lists every broken source with its place and lines', async t => {
+test('precompile lists every broken source once, with its place and lines', async t => {
   const root = makeShop(t, {
-    'good.txt': 'good',
+    '/assets.config.json': '{ "sources": "../../shared" }',
+    '/shared/of-both.css.scss': '@use "gone";',
+    '/apps/admin/assets/good.txt': 'good',
     'javascripts/app.js.ts': 'let fine = 1\nlet = = 2\n',
     'stylesheets/app.css.scss': 'a {\n  color: $unknown;\n}\n'
   })
   t.deepEqual(await run(root, 'precompile'), {
     status: 1,
     stdout: '',
-    stderr: `Building 3 assets
+    stderr: `Building 5 assets
+shared/of-both.css.scss:1:1: Can't find stylesheet to import.
+
+    1 | @use "gone";
+        ^
+
 apps/web/assets/stylesheets/app.css.scss:2:10: Undefined variable.
 
     2 |   color: $unknown;
@@ -141,7 +148,7 @@ apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
     2 | let = = 2
               ^
 
-Precompile failed with 2 errors; nothing was published.
+Precompile failed with 3 errors; nothing was published.
 See node_modules/koa-fresh-assets/docs/errors.md#compile-failed
 `
   })

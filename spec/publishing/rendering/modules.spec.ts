@@ -45,21 +45,6 @@ for (const mode of MODES) {
     }
   })
 
-  test(`a specifier of the option imports gets the URL of its asset, another one stays (${mode})`, async t => {
-    const files = {
-      'vendor/lib/confetti.js': 'export default 1',
-      'app.js': "import 'confetti'; import('confetti/x'); import 'cdn'; import 'other'"
-    }
-    const own = { confetti: 'lib/confetti', 'confetti/x': 'lib/confetti.js' }
-    const imports = { ...own, cdn: 'https://cdn.example/x', constructor: undefined }
-    const site = await makeFingerprinted(t, mode, files, { missing: 'warn', imports })
-    const confetti = await site.path('lib/confetti.js')
-    const written = `import "${confetti}"; import("${confetti}"); import 'cdn'; import 'other'`
-    t.is(await site.text('app.js'), written)
-    const map = await site.render(assets => assets.importMap())
-    t.true(map.includes(`"cdn":"https://cdn.example/x","confetti":"${confetti}"`))
-  })
-
   test(`modulepreload links static imports, importMap({ entry }) has the integrity of others (${mode})`, async t => {
     const files = {
       'app.js': "import './a.js'; import './b.js'; import('./later.js')",
@@ -113,6 +98,7 @@ for (const mode of MODES) {
     const map = (entry: string, more = {}) =>
       site.render(assets => assets.importMap({ entry, ...more }))
     t.is(await map('app'), '')
+    t.is(await site.text('app.js'), `import "${a}"; import "${confetti}"`)
     t.deepEqual(mapIn(await map('outside')), { imports: { cdn: 'https://cdn.example/x.js' } })
     const inCycle = { '/assets/cycle.js': cycle, '/assets/other.js': other }
     t.deepEqual(mapIn(await map('cycle')), { imports: inCycle })
@@ -131,26 +117,6 @@ for (const mode of MODES) {
     t.is(Object.keys(whole.imports ?? {}).length, 12)
   })
 }
-
-test('with missing: warn an import that nothing maps is logged once, with its place and what to do', async t => {
-  const site = await makeSite(t, { 'javascripts/other.js': '' }, { missing: 'warn' })
-  const lost = 'which no option maps, so a browser does not find it'
-  for (const [at, [source, told]] of Object.entries({
-    "import { html } from 'lit'": `1:22 imports 'lit', ${lost}`,
-    "\n\n  export * from '@/dial.js'": `3:17 imports '@/dial.js', ${lost}`,
-    "import 'other.js'": `1:8 imports 'other.js', ${lost}: did you mean './other.js'?`,
-    "import 'fs'": `1:8 imports 'fs', a module of Node, which browsers do not have: name an asset or a URL in imports: { 'fs': … }`
-  }).entries()) {
-    const name = `unmapped${at}.js`
-    for (const text of [source, `${source}\n`]) {
-      site.write(`javascripts/${name}`, text)
-      t.is((await site.ask(`/assets/${name}`)).text, text)
-    }
-    const warnings = warningsAbout(`${name}:`)
-    t.is(warnings.length, 1)
-    t.true(warnings[0]?.includes(`/javascripts/${name}:${told}`), warnings[0])
-  }
-})
 
 test('nothing is said of mapped imports, URLs and types, nor of the files of packages', async t => {
   const imports = { lit: 'https://cdn.example/lit.js', dial: 'dial.js' }
@@ -197,7 +163,7 @@ test('what the option imports names and no app has is an error of precompile, im
 test('a missing import is an error of precompile, with its file, line and column', async t => {
   const root = makeProject(t, {
     'assets/javascripts/lib/app.js':
-      "import './there.js'\n  import { a } from './lost.js'\nimport('/assets/x.js')",
+      "import './there.js'\n  import { a } from './lost.js'\nimport('/assets/x.js')\nimport 'there.js'; import 'fs'",
     'assets/javascripts/lib/there.js': "new URL('./lost.png', import.meta.url); import 'mapped'",
     'assets/javascripts/store.js': '',
     'assets/javascripts/lib/typed.js.ts': "let x: number = 1\nexport { a } from './store.js'"
@@ -206,6 +172,8 @@ test('a missing import is an error of precompile, with its file, line and column
   const lost = [
     'app.js:2:21 refers to ./lost.js, which was not found',
     'app.js:3:8 refers to /assets/x.js, which was not found',
+    "app.js:4:8 imports 'there.js', which no option maps, so a browser does not find it: did you mean './there.js'?",
+    "app.js:4:27 imports 'fs', a module of Node, which browsers do not have: name an asset or a URL in imports: { 'fs': … }",
     'there.js:1:9 refers to ./lost.png, which was not found',
     'there.js:1:48 refers to mapped (vendor/lost.js by the option imports), which was not found',
     "typed.js.ts:2:19 refers to ./store.js, which was not found: did you mean '../store.js'?"

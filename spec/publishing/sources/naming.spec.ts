@@ -52,8 +52,11 @@ test.serial('precompile publishes all assets of apps and packages under both nam
   assetSources.append(makeProject(t, { 'stylesheets/third.css': css, ...images }))
   const files = {
     'javascripts/app.js.ts': 'let a: number = 1',
-    'stylesheets/app.css.scss': '@use "part"',
+    'stylesheets/app.scss': '@use "part"',
+    'stylesheets/css.scss': 'b { color: red }',
+    'stylesheets/PAGE.CSS.SCSS': 'c { color: red }',
     'stylesheets/_part.scss': 'a { color: red }',
+    'files.scss/no-extension': 'copied',
     'stylesheets/.hidden.css': 'hidden',
     'stylesheets/app.css.scss~': 'left behind',
     'images/a/logo.png': 'logo',
@@ -62,7 +65,9 @@ test.serial('precompile publishes all assets of apps and packages under both nam
   }
   const root = makeProject(t, placed(files))
   const report = await run({ root })
-  const own = ['admin/app.css', 'a/logo.png', 'app.css', 'app.js', 'favicon.ico']
+  const own = words(
+    'admin/app.css a/logo.png app.css css.css PAGE.CSS no-extension app.js favicon.ico'
+  )
   const theirs = ['third.css', 'third.png', 'logo.png']
   const all = [...own, ...theirs, ...theirs.map(name => `admin/${name}`)]
   const paths = all.map(name => `/assets/${name}`)

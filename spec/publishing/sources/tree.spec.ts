@@ -1,8 +1,6 @@
 import { linkSync, renameSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { Middleware } from 'koa'
-import { compilersFor } from '../../../lib/publishing/compilers/built-in.ts'
-import { sourceAt } from '../../../lib/publishing/sources/snapshot.ts'
 import { Tree } from '../../../lib/publishing/sources/tree.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { ask } from '../../support/raw.ts'
@@ -80,27 +78,6 @@ for (const [level, way] of [
       await tree.refresh()
       t.true(isListed(`after-${round}.css`))
     }
-  })
-}
-
-for (const [path, name, compiled] of [
-  ['stylesheets/app.css', 'app.css', false],
-  ['stylesheets/app.css.scss', 'app.css', true],
-  ['stylesheets/app.scss', 'app.css', true],
-  ['stylesheets/admin/app.min.css.less', 'admin/app.min.css', true],
-  ['javascripts/app.js.tsx', 'app.js', true],
-  ['javascripts/app.ts', 'app.js', true],
-  ['app.css.sass', 'app.css', true],
-  ['favicon.ico', 'favicon.ico', false],
-  ['css/css.scss', 'css.css', true],
-  ['files/no-extension', 'no-extension', false],
-  ['files.scss/no-extension', 'no-extension', false],
-  ['css/APP.CSS.SCSS', 'APP.CSS', true]
-] as const) {
-  test(`${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
-    const source = sourceAt({ dir: '/src' }, 0, path, compilersFor([]))
-    t.like(source, { name, path, file: join('/src', path), directory: '/src' })
-    t.is(source.compiler !== undefined, compiled)
   })
 }
 

@@ -101,18 +101,7 @@ test('of many files each is on the disk before the manifest names it, and is sav
 })
 
 // What an extra adds, as long as it is there.
-const { compress, keep } = face as {
-  compress?: (directory: string) => Promise<unknown>
-  keep?: (older: string, newer: string) => Promise<unknown>
-}
-
-if (compress)
-  test('compress has the copies that it wrote on the disk when it ends', async t => {
-    const root = makeProject(t, { 'app.css': CSS, 'sub/other.css': CSS })
-    const events = await record(t, () => compress(root))
-    t.true(events.filter(({ call }) => call === 'rename').length >= 4)
-    t.deepEqual(unsavedAt(events, events.length), [])
-  })
+const { keep } = face as { keep?: (older: string, newer: string) => Promise<unknown> }
 
 if (keep)
   test('keep has its list on the disk before it is renamed, and all else when it ends', async t => {
