@@ -10,7 +10,7 @@ const COMMANDS = [...PUBLISHING, 'publishing/cli/commands']
 const WRITING = ['runtime/files/{disk,refusals}', 'publishing/writing/*', ...COMMANDS]
 const READING = [
   ...[
-    'runtime/files/{open-file,paths,without-proc}',
+    'runtime/files/{paths,without-proc}',
     'runtime/serving/{files,index-files,serving}'
   ],
   'extras/routes/send-file',
@@ -18,7 +18,7 @@ const READING = [
 ]
 const LIVE = ['extras/live/{builds-and-icons,channel}']
 const COARSE = [
-  ...['runtime/files/{clock,open-file,refusals}', 'publishing/{sources,writing}/*'],
+  ...['runtime/files/{clock,paths,refusals}', 'publishing/{sources,writing}/*'],
   ...[...PUBLISHING, ...LIVE, 'extras/live/page-digest']
 ]
 const WATCHING = ['publishing/sources/*', 'publishing/building/{edits,publishing}', ...LIVE]

@@ -56,7 +56,7 @@ export const LEFT_OUT = [
       'without free descriptors there are errors for a while*',
       'what cannot be read or written is a 500 that names it, until it can be*',
       'what the process may not read in a mount or public is a 404*',
-      'a directory that this process may not look into is an error at start that says so',
+      'what this process may not look into at start is an error that says what to do',
       'a folder that may be entered and not listed serves its files*'
     ]
   },

@@ -101,10 +101,13 @@ test('of many files each is on the disk before the manifest names it, and is sav
 })
 
 // What an extra adds, as long as it is there.
-const { keep } = face as { keep?: (older: string, newer: string) => Promise<unknown> }
+const { compress, keep } = face as {
+  compress?: (directory: string) => Promise<unknown>
+  keep?: (older: string, newer: string) => Promise<unknown>
+}
 
-if (keep)
-  test('keep has its list on the disk before it is renamed, and all else when it ends', async t => {
+if (compress && keep)
+  test('keep and compress have what they wrote on the disk when they end, a list before', async t => {
     const root = makeProject(t)
     const release = (folder: string, hash: string) => {
       const name = `assets/app-${hash}.js`
@@ -116,11 +119,14 @@ if (keep)
     }
     release('older', 'AAAAAAA1')
     release('newer', 'BBBBBBB2')
-    const events = await record(t, () => keep(join(root, 'older'), join(root, 'newer')))
+    const events = await record(t, async () => {
+      await keep(join(root, 'older'), join(root, 'newer'))
+      await compress(join(root, 'newer'))
+    })
     const at = indexOfRename(events, '.koa-fresh-assets-kept.json')
     const list = events[at]
     t.true(list?.call === 'rename' && isSynced(events, list.from, 0, at))
     t.deepEqual(unsavedAt(events, events.length), [])
     const names = events.flatMap(event => (event.call === 'rename' ? relative(root, event.to) : []))
-    t.true(names.includes('newer/assets/app-AAAAAAA1.js'))
+    for (const copy of ['', '.br']) t.true(names.includes(`newer/assets/app-AAAAAAA1.js${copy}`))
   })

@@ -1,9 +1,10 @@
 // A model of globs: what a person means by a folder or a file is excluded however it is spelled, and nothing else.
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { posix, win32 } from 'node:path'
+import fs, { mkdirSync, symlinkSync } from 'node:fs'
+import { join, posix, win32 } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { isInUse, onceFree } from '../../../lib/runtime/files/disk.ts'
+import { isUnmodified, withFile } from '../../../lib/runtime/files/open-file.ts'
 import { absolutePath, excluderOf, isInside, matcherOf } from '../../../lib/runtime/files/paths.ts'
 import { pathFrom, withSlashes } from '../../../lib/runtime/files/paths.ts'
 import { deltaName } from '../../support/deltas.ts'
@@ -164,4 +165,13 @@ test('a file that stays open is a failure after two seconds, and another failure
   const error = await t.throwsAsync(onceFree(failing('EBUSY', Infinity), 'win32'))
   t.true(isInUse(error, 'win32'))
   t.true(performance.now() - start > 1500)
+})
+
+test('an open file is unmodified while only its names change, as in a deploy that renames files into place', async t => {
+  const path = join(makeProject(t, { file: 'bytes' }), 'file')
+  const after = (change: () => void) => withFile(path, file => (change(), isUnmodified(file)))
+  t.true(await after(() => fs.linkSync(path, `${path}.backup`)))
+  t.true(await after(() => fs.unlinkSync(path)))
+  fs.renameSync(`${path}.backup`, path)
+  t.false(await after(() => fs.writeFileSync(path, 'other bytes')))
 })

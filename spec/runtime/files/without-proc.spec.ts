@@ -39,16 +39,6 @@ test('a file that is replaced as soon as it is open is still sent', async t => {
   t.deepEqual(errors, [])
 })
 
-test('what a link leads to is checked as well', async t => {
-  const outside = makeProject(t, { 'secret.txt': 'secret' })
-  const root = makeProject(t, { 'public/a.txt': 'a' })
-  symlinkSync(join(outside, 'secret.txt'), join(root, 'public/out.txt'))
-  symlinkSync('a.txt', join(root, 'public/in.txt'))
-  const { port } = await makeFront(t, { root, ...PRODUCTION })
-  t.is((await ask(port, 'GET', '/out.txt')).status, 404)
-  t.is((await ask(port, 'GET', '/in.txt')).text, 'a')
-})
-
 const knows = (flag: string) => process.allowedNodeEnvironmentFlags.has(flag)
 const PERMISSION = [
   knows('--permission') ? '--permission' : '--experimental-permission',

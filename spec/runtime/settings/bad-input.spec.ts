@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { koaAssets, type KoaAssetsOptions } from '../../../lib/koa-assets.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
 import { ask, LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
 import type { Answer } from '../../support/index.ts'
 
@@ -135,27 +135,6 @@ test('a folder that may be entered and not listed serves its files, with copies,
   }
 })
 
-test('a directory that this process may not look into is an error at start that says so', t => {
-  const root = makeProject(t, { 'public/a.txt': 'a', 'build/a.txt': 'a' })
-  const start = (options: KoaAssetsOptions) => () => koaAssets({ root, apps: false, ...options })
-  const isRoot = process.getuid?.() === 0
-  hand(root, ['.'])
-  for (const path of ['public', 'build']) chmodSync(join(root, path), 0o000)
-  if (isRoot) process.seteuid?.(65_534)
-  try {
-    const told = (what: string, dir: string) =>
-      `${what}, which this process may not read (EACCES: ${dir}/package.json): correct its permissions or its owner`
-    const message = told('the option public is public', 'public')
-    t.throws(start({}), { code: 'public-unusable', message })
-    const ofMount = told(`the mount /static is ${join(root, 'build')}`, 'build')
-    const mounting = start({ public: false, mounts: { '/static': 'build' } })
-    t.throws(mounting, { code: 'mount-unusable', message: ofMount })
-  } finally {
-    if (isRoot) process.seteuid?.(0)
-    for (const path of ['public', 'build']) chmodSync(join(root, path), 0o755)
-  }
-})
-
 const REMEDY = 'correct its permissions, or those of its folder'
 
 test('a folder of sources that may not be listed is named, with what to do, by the error of a page', async t => {
@@ -167,20 +146,28 @@ test('a folder of sources that may not be listed is named, with what to do, by t
   t.deepEqual(errors, [`EACCES: permission denied, scandir '${folder}': ${REMEDY}`])
 })
 
-test('a manifest, and a folder of apps, that may not be read are errors at start that say what to do', t => {
-  const files = { 'apps/web/assets/a.css': 'a{}', 'public/assets.json': '{}' }
-  const root = makeProject(t, files)
+test('what this process may not look into at start is an error that says what to do', t => {
+  const files = { 'public/a.txt': 'a', 'public/assets.json': '{}', 'build/a.txt': 'a' }
+  const root = makeProject(t, { ...files, 'apps/web/assets/a.css': 'a{}' })
   const isRoot = process.getuid?.() === 0
   hand(root, ['.'])
-  for (const [path, call] of [
-    ['public/assets.json', 'open'],
-    ['apps', 'scandir']
+  const told = (what: string, dir: string) =>
+    `${what}, which this process may not read (EACCES: ${dir}/package.json): correct its permissions or its owner`
+  const denied = (call: string, path: string) =>
+    `EACCES: permission denied, ${call} '${join(root, path)}': ${REMEDY}`
+  const mounting = { apps: false, public: false, mounts: { '/static': 'build' } } as const
+  const ofMount = told(`the mount /static is ${join(root, 'build')}`, 'build')
+  for (const [path, options, code, message] of [
+    ['public', { apps: false }, 'public-unusable', told('the option public is public', 'public')],
+    ['build', mounting, 'mount-unusable', ofMount],
+    ['public/assets.json', {}, 'EACCES', denied('open', 'public/assets.json')],
+    ['apps', {}, 'EACCES', denied('scandir', 'apps')]
   ] as const) {
     chmodSync(join(root, path), 0o000)
     if (isRoot) process.seteuid?.(65_534)
     try {
-      const message = `EACCES: permission denied, ${call} '${join(root, path)}': ${REMEDY}`
-      t.throws(() => koaAssets({ root, env: 'production' }), { code: 'EACCES', message })
+      const start = () => koaAssets({ root, env: 'production', ...options })
+      t.throws(start, { code, message }, path)
     } finally {
       if (isRoot) process.seteuid?.(0)
       chmodSync(join(root, path), 0o755)
