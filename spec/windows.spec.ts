@@ -31,16 +31,6 @@ test('a target that stays open is named, and keeps its bytes until it is closed'
   t.is((await site.ask('/assets/app.css')).text, 'new{}')
 })
 
-test('sources with CRLF and a byte order mark are copied as they are, and compiled', async t => {
-  const copied = '\uFEFFa {\r\n  color: red;\r\n}\r\n'
-  const site = await makeSite(t, {
-    'css/copied.css': copied,
-    'css/compiled.css.scss': '\uFEFF$c: red;\r\n\r\na {\r\n  color: $c;\r\n}\r\n'
-  })
-  t.is((await site.ask('/assets/copied.css')).text, copied)
-  t.regex((await site.ask('/assets/compiled.css')).text, /a \{\s+color: red;\s+\}/)
-})
-
 test('a path of more than 260 characters is published and served', async t => {
   const folder = Array(20).fill('a-long-folder-name').join('/')
   const site = await makeSite(t, { [`css/${folder}/app.css`]: 'a{}' })

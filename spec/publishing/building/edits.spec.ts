@@ -24,7 +24,7 @@ for (const [what, [file, name, text]] of Object.entries(KINDS)) {
     const path = join(root, 'apps/web/assets', file)
     writeFileSync(path, text(0))
     const { port, errors } = await makeFront(t, { root, env: 'test' })
-    const end = 10_000 + cases(15, 200)
+    const end = 10_000 + cases(10, 200)
     for (let n = 10_000; n < end; n++) {
       // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
       if (n % 5 === 1) {

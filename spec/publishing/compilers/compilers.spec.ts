@@ -81,6 +81,16 @@ test('a preprocessor source that is not UTF-8 is an error, never served raw', as
   })
 })
 
+test('sources with CRLF and a byte order mark are copied as they are, and compiled', async t => {
+  const copied = '\uFEFFa {\r\n  color: red;\r\n}\r\n'
+  const site = await makeSite(t, {
+    'css/copied.css': copied,
+    'css/compiled.css.scss': '\uFEFF$c: red;\r\n\r\na {\r\n  color: $c;\r\n}\r\n'
+  })
+  t.is((await site.ask('/assets/copied.css')).text, copied)
+  t.regex((await site.ask('/assets/compiled.css')).text, /a \{\s+color: red;\s+\}/)
+})
+
 test('TypeScript for Node’s kinds of modules is compiled, and a UMD build is sent as a script', async t => {
   const names = ['x/a.ts', 'x/b.mts', 'x/c.cts', 'x/d.js.mts']
   const files = Object.fromEntries(names.map(name => [name, 'go(1 as number)']))
@@ -261,7 +271,7 @@ test('an error in an import, or a missing one, names the import, and is fixed th
   t.is((await site.ask('/assets/app.css')).status, 200)
 })
 
-for (const env of ['production', 'staging', 'test']) {
+for (const env of ['production', 'test']) {
   const options = { env, compile: true, fingerprint: false }
 
   test(`in ${env} a broken source is an emitted error, and a bare 500 or the last good target`, async t => {

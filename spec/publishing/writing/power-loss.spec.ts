@@ -85,7 +85,7 @@ test('precompile has everything on the disk before the manifest names it or a pl
 })
 
 test('of many files each is on the disk before the manifest names it, and is saved once', async t => {
-  const names = Array.from({ length: 150 }, (_, at) => `apps/web/assets/images/${at}.png`)
+  const names = Array.from({ length: 100 }, (_, at) => `apps/web/assets/images/${at}.png`)
   const root = makeProject(t, Object.fromEntries(names.map(name => [name, name])))
   const open = openDescriptors()
   let most = 0

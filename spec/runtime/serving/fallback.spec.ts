@@ -29,6 +29,8 @@ for (const [where, options] of ENVIRONMENTS) {
         t.deepEqual([path, status, text], [path, 200, SHELL])
         t.is(fields['cache-control'], 'no-cache')
         t.is(fields['content-type'], 'text/html; charset=utf-8')
+        // The others differ in whether it is sent at all.
+        if (path !== '/admin/users/23') continue
         const conditional = { ...headers, 'if-none-match': fields.etag }
         const again = await site.ask(path, { headers: conditional })
         t.deepEqual([again.status, again.text], [304, ''])

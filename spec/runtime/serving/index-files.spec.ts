@@ -185,7 +185,7 @@ for (const [where, options] of ENVIRONMENTS) {
 }
 
 const BESIDE: Files = {
-  'css/app.css.scss': '$c: red; a { color: $c }',
+  'css/app.css': 'a { color: red }',
   'images/logo.png': 'png',
   '/public/robots.txt': 'robots',
   '/dist/index.html': 'index',
@@ -194,8 +194,11 @@ const BESIDE: Files = {
 }
 const MOUNTS = { '/': { dir: 'dist', index: 'index.html', fallback: 'index.html' } }
 test('a file of a mount at `/` or at the prefix comes before an asset with the same path', async t => {
-  const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount', 'css/bad.css.scss': 'a {' }
-  const site = await makeSite(t, files, { mounts: { ...MOUNTS, '/assets': 'dist/assets' } })
+  const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount', 'css/bad.css.own': '' }
+  const fail = () => Promise.reject(new Error('it is broken'))
+  const compilers = [{ extensions: '.own', target: '.css', compile: fail }]
+  const mounts = { ...MOUNTS, '/assets': 'dist/assets' }
+  const site = await makeSite(t, files, { mounts, compilers })
   for (const path of ['/assets/app.css', '/assets/chunk.js'])
     t.is((await site.ask(path)).text, 'of the mount')
   t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published for it')
@@ -207,7 +210,7 @@ test('a file of a mount at `/` or at the prefix comes before an asset with the s
   const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
   const { status, text } = await site.ask('/assets/bad.css', { headers })
   t.is(status, 500)
-  t.regex(text, /bad\.css\.scss/)
+  t.regex(text, /bad\.css\.own/)
 })
 
 const PAGE = { index: 'index.html', fallback: 'index.html' }

@@ -84,14 +84,12 @@ test('with serving off nothing is served or written, a 404 of ours is no-store, 
 const BIG = Buffer.alloc(1_200_000, 'big ')
 const files = {
   'apps/web/assets/stylesheets/app.css': 'a{}',
-  'apps/web/assets/stylesheets/sheet.css.scss': 'a { b: c }',
   'apps/web/assets/films/film.bin': BIG,
   'apps/web/assets/images/empty.png': '',
   'public/robots.txt': 'robots',
   'public/big.bin': BIG,
   'public/empty.txt': '',
   'public/assets/app.css': 'a{}',
-  'public/assets/sheet.css': 'a {\n  b: c;\n}',
   'public/assets/film.bin': BIG,
   'public/assets/empty.png': ''
 }

@@ -11,7 +11,7 @@ import { Names as Manifest } from '../../../lib/runtime/urls/manifest.ts'
 import { ReloadedNames } from '../../../lib/runtime/urls/read-manifest.ts'
 import { digestsForBuild, unknownToBuild } from '../../../lib/runtime/settings/of-build.ts'
 import { settle } from '../../../lib/runtime/settings/settings.ts'
-import { makeProject, test, warningsAbout, words, writeFiles } from '../../support/index.ts'
+import { cases, makeProject, test, warningsAbout, words, writeFiles } from '../../support/index.ts'
 import type { ExecutionContext } from '../../support/index.ts'
 
 const compile = ({ code }: CompilerInput) => ({ code })
@@ -95,7 +95,7 @@ test('a server names the options that it has and the build had not, wherever eit
       }
       t.deepEqual(NAMES.filter(isTold), differ)
     }),
-    { numRuns: 40 }
+    { numRuns: cases(20, 200) }
   )
 })
 

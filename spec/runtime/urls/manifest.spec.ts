@@ -56,7 +56,7 @@ test('public without any sources keeps the helpers of every app', async t => {
     '/apps/shop/assets/app.css': 'shop'
   })
   const apps = { web: {}, admin: {}, shop: { path: '/till' } }
-  for (const options of [{}, { apps }, { prefix: '/static/files' }, { sources: '../more' }]) {
+  for (const options of [{}, { apps }, { prefix: '/static/files', sources: '../more' }]) {
     const whole = makeProject(t, { ...files, 'apps/more/images/more.png': 'more' })
     const { manifest } = await run({ root: whole, ...options })
     const bytes = readFileSync(manifest)
