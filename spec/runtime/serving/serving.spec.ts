@@ -1,31 +1,15 @@
 // Which requests get a file, and unusual but valid requests over the wire.
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from 'koa'
 import { ask, exchange, readAnswer, readAnswers } from '../../support/raw.ts'
 import { ENVIRONMENTS, makeFront, makeFronts, makeProject, makeSite } from '../../support/index.ts'
-import { test, words } from '../../support/index.ts'
+import { test } from '../../support/index.ts'
 
 const routes = (ctx: Context) => {
   if (ctx.path !== '/nobody') ctx.body = `${ctx.method} ${ctx.path}`
 }
-
-test('no directory, trailing slash or file of the same name elsewhere in public hides a route', async t => {
-  const files = {
-    '/public/assets/dashboard.js': 'x',
-    '/public/books/23': 'x',
-    '/public/docs/index.html': 'x',
-    'stylesheets/admin/a.css': 'x'
-  }
-  const site = await makeSite(t, files, { routes })
-  mkdirSync(join(site.root, 'public/assets/books'))
-  const paths = words('/ /docs /docs/ /docs/index.html/ /assets /assets/ /assets/admin')
-  for (const path of [...paths, '/dashboard', '/books', '/23']) {
-    const { status, text, headers } = await site.ask(path)
-    t.deepEqual([path, status, text, headers.location], [path, 200, `GET ${path}`, undefined])
-  }
-})
 
 test('methods other than GET reach the route, even where there is a file', async t => {
   const files = { 'a.css': 'a{}', '/public/form': 'a file' }
