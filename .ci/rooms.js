@@ -14,11 +14,9 @@ const SPECS = '.spec/spec'
 const ALONE = {
   'publishing/sources/naming': 'it appends to assetSources, which every app of a process searches',
   'runtime/http-cache/people': 'it moves the clock',
-  'runtime/files/disk': 'it replaces the platform',
   'runtime/files/without-proc': 'it replaces the platform',
   'runtime/files/refusals': 'a process is told once of each call that a system refuses',
-  package: 'it loads what is built twice, and waits for that at its top',
-  start: 'it counts what a process loads'
+  package: 'it loads what is built twice, and waits for that at its top'
 }
 
 /** Run by `npm run test:all`, as .ci/run does: they start processes, race, or take many random cases. */

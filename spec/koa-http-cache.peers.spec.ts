@@ -1,5 +1,6 @@
 // The two versions of Koa, and policies with a nonce, which other middleware sets.
 import { Readable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import Koa from 'koa'
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, type Headers } from './support/cached-site.ts'
@@ -107,7 +108,9 @@ test('Koa 2 responds to every request as Koa 3 does, and reports the same errors
             return { ...answer, headers: { ...sent, expires: typeof expires } }
           })
         )
-        t.deepEqual(one, other, `${method} ${path} ${JSON.stringify(headers)}`)
+        // AVA takes longer to compare than Koa to respond.
+        if (!isDeepStrictEqual(one, other))
+          t.deepEqual(one, other, `${method} ${path} ${JSON.stringify(headers)}`)
       }
     }
   }
