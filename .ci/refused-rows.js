@@ -9,10 +9,7 @@ const PUBLISHING = ['publishing/building/*', 'extras/releases/*']
 const COMMANDS = [...PUBLISHING, 'publishing/cli/commands']
 const WRITING = ['runtime/files/{disk,refusals}', 'publishing/writing/*', ...COMMANDS]
 const READING = [
-  ...[
-    'runtime/files/{paths,without-proc}',
-    'runtime/serving/{files,index-files,serving}'
-  ],
+  ...['runtime/files/{paths,without-proc}', 'runtime/serving/{files,index-files,serving}'],
   'extras/routes/send-file',
   ...['security/links', 'security/paths', 'security/replaced', 'security/copies']
 ]
