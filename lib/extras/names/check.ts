@@ -14,7 +14,7 @@ import { assetName } from '../../runtime/views/asset-url.ts'
 import { namesInMounts } from '../vite/bundles.ts'
 import { isInlined } from '../media/extra.ts'
 import { notInlined } from '../media/media.ts'
-import { globsOf, HELPERS, inViews, literalNames, unmatchedViews } from './views.ts'
+import { globsOf, HELPERS, inViews, literalNames, unmatchedViews, USUAL } from './views.ts'
 
 /** The fault of a name; its `path` consists of the view's path below the root and the line: `views/a.ejs:7`. */
 interface ViewProblem extends Problem {
@@ -23,11 +23,16 @@ interface ViewProblem extends Problem {
 }
 
 /** @param isPublished true: what answers in production is asked; false: sources, which may not be precompiled yet */
-export async function checkViews(project: Project, globs: readonly string[], isPublished = false) {
+export async function checkViews(
+  project: Project,
+  globs: readonly string[],
+  isPublished = false,
+  isChecked = (_named: Named) => true
+) {
   const known = await knownIn(project, isPublished)
   let names = 0
   const problems = await inViews(project.root, known.apps, globs, (text, file, app) => {
-    const found = literalNames(text)
+    const found = literalNames(text).filter(isChecked)
     names += found.length
     return found.flatMap((named): ViewProblem[] => {
       const fault = faultOf({ app, ...named }, known)
@@ -40,10 +45,15 @@ export async function checkViews(project: Project, globs: readonly string[], isP
 
 export const HELP = 'production.md#names-in-views'
 
-export async function checkOption(project: Project): Promise<Check> {
-  const views = await checkViews(project, globsOf(project), true)
-  const doubts = await unmatchedViews(project)
-  return { problems: views.problems, total: totalOf(views), help: HELP, report: { views }, doubts }
+export async function checkOption(project: Project): Promise<Check | undefined> {
+  const isGiven = project.options.views !== undefined
+  const globs = isGiven ? globsOf(project) : USUAL
+  const views = await checkViews(project, globs, true, each => isGiven || each.isCertain)
+  const rest = { total: totalOf(views), help: HELP, report: { views } }
+  if (isGiven) return { ...rest, problems: views.problems, doubts: await unmatchedViews(project) }
+  // Nobody has said that these are views.
+  const doubts = views.problems.map(({ path, message }) => `${path} ${message}`)
+  return views.names > 0 ? { ...rest, problems: [], doubts } : undefined
 }
 
 export const totalOf = ({ files, names }: Readonly<Record<'files' | 'names', number>>) =>

@@ -16,7 +16,6 @@ export const names: Extra<Pipeline> = {
   views: {
     load: () => import('./views.ts'),
     mentions: async project => (await import('./views.ts')).mentionsIn(project),
-    check: async project =>
-      project.options.views ? (await import('./check.ts')).checkOption(project) : undefined
+    check: async project => (await import('./check.ts')).checkOption(project)
   }
 }

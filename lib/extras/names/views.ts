@@ -124,7 +124,7 @@ export function literalNames(text: string): LiteralName[] {
 }
 
 const PLACES = ['views', 'templates', 'src/views', 'src/templates']
-const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
+export const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
 /** Names of scripts and stylesheets may be in options, or in variables. */

@@ -26,6 +26,22 @@ test('an option views that no file matches is told of, not taken for correct', a
   }
 })
 
+test('without the option, a name in a usual folder of views is a warning', async t => {
+  const view = "<%- assets.stylesheet('apq') %> <%- image('b.png') %> <%- assets.path('app.css') %>"
+  const root = makeShop(t, {
+    'app.css': 'a{}',
+    '/views/a.ejs': view,
+    '/pages/b.ejs': view,
+    '/assets.config.json': JSON.stringify(AS_WRITTEN)
+  })
+  const warning = "warning: views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?\n"
+  for (const command of ['precompile', 'verify']) {
+    const { status, stderr } = await run(root, command)
+    t.is(status, 0)
+    t.deepEqual(stderr.match(/^warning: .*\n/gm), [warning])
+  }
+})
+
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["assets.stylesheet('app')"],
   ["assets.stylesheet('apq')", "'apq.css' is not an asset; did you mean 'app.css'?"],
