@@ -45,6 +45,7 @@ app.use(ctx => {
   ctx.body = `<html data-release="${release}">
     ${assets.stylesheet('app')}
     ${assets.javascript('app', 'lib', ...(hasOwnName ? [`only-${release}`] : []))}
+    ${assets.javascript('main', 'more', { type: 'module', modulepreload: true })}
     <img src="${assets.url('hero.png')}" alt="">`
 })
 

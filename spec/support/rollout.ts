@@ -26,8 +26,20 @@ const sourcesOf = (release: number) =>
     'javascripts/lib.js': `/* release ${release} */\n${LIBRARY}`,
     [`javascripts/only-${release}.js`]: `only(${release});`,
     'images/icon.svg': `<svg id="release-${release}"/>`.repeat(50),
-    'images/hero.png': `release ${release} `.repeat(maxFileBytes / 5)
+    'images/hero.png': `release ${release} `.repeat(maxFileBytes / 5),
+    // Two that share a module; from the second release on others are joined with each other.
+    ...Object.fromEntries(
+      ['main', 'more'].map(name => [`javascripts/${name}.js`, moduleOf(release)])
+    ),
+    'javascripts/part.js': `export const part = () => release(${release})`,
+    'javascripts/later.js': `${release > 1 ? "import 'wee'\n" : ''}release(${release})`,
+    '/package.json': '{ "dependencies": { "wee": "1" } }',
+    '/node_modules/wee/package.json': '{ "name": "wee", "version": "1.0.0", "main": "wee.mjs" }',
+    '/node_modules/wee/wee.mjs': "globalThis.wee = 'wee'"
   })
+
+const moduleOf = (release: number) =>
+  `import { part } from './part.js'\nrelease(${release}, part, () => import('./later.js'))`
 
 interface Kind {
   readonly isShared: boolean
@@ -69,7 +81,7 @@ export class Rollout {
   options(release: number) {
     const root = join(this.home, `releases/${release}`)
     const home = this.#kind.isShared ? this.home : root
-    return { root, public: join(home, 'public'), memory: { maxFileBytes } }
+    return { root, public: join(home, 'public'), memory: { maxFileBytes }, bundle: true }
   }
 
   /** Writes the sources of a release and precompiles them, over `public` of the release before. */

@@ -133,7 +133,7 @@ export class Visitors {
     await this.#load({ code, links })
   }
 
-  /** Everything that the page names, and what its stylesheets name. */
+  /** Everything that the page names, and what its stylesheets and modules name. */
   async #load(page: Page, query = ''): Promise<void> {
     const releases = new Set<number>()
     const queue = [...page.links]
@@ -149,9 +149,12 @@ export class Visitors {
         const replica = String(headers['x-release'] ?? 'none')
         this.#see(`assets of release ${release} from a replica of release ${replica}`)
       }
-      if (!link.url.includes('.css')) continue
-      const named = Array.from(text.matchAll(/\/assets\/[^"')\s]+/g), ([path]) => path)
-      queue.push(...named.map(url => ({ url, integrity: undefined })))
+      if (!/\.(?:css|js)$/.test(link.url)) continue
+      // What is joined has the names of its parts in comments.
+      const code = text.replaceAll(/\/\*.*?\*\//gs, '')
+      const named = Array.from(code.matchAll(/\/assets\/[^"'`)\s]+/g), ([path]) => path)
+      const others = new Set(named.filter(url => queue.every(each => each.url !== url)))
+      queue.push(...Array.from(others, url => ({ url, integrity: undefined })))
     }
     const [assets = 0] = releases
     this.#see(`pages of release ${page.code} with assets of release ${assets}`)
