@@ -1,14 +1,12 @@
-// The server of docs/deploy.md, behind nginx and Varnish as that page says.
+// The server of docs/deploy.md, behind nginx as that page says.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
-import { program } from '../../demo/deploy/program.ts'
 import { freePort, started } from '../../demo/deploy/stack.ts'
-import { command } from '../support/command.ts'
 import { makeExample, readPart } from '../support/examples.ts'
 import { ask, test, until, type ExecutionContext } from '../support/index.ts'
-import { proxyInFront, runVarnish } from './in-front.ts'
+import { proxyInFront } from './in-front.ts'
 
 /** Its application, precompiled; `start` starts its server. */
 async function makeShop(t: ExecutionContext) {
@@ -73,21 +71,4 @@ test('the server of deploy.md ends at once in development, and in production aft
     if (env === 'production') t.true(duration > 4900, `${duration} ms`)
     agent.destroy()
   }
-})
-
-test('the server of deploy.md stays healthy behind Varnish', async t => {
-  const { start } = await makeShop(t)
-  const ports = [await freePort(), await freePort(), await freePort()] as const
-  for (const port of ports) await start(port)
-  const varnish = await runVarnish(t, ports)
-  const admin = ['-n', varnish.name, 'backend.list']
-  const probes = async () => {
-    const { stdout } = await command(program('varnishadm', 'varnish'), admin)
-    const found = stdout.matchAll(/\.(?:one|two|three) .*?(\d\/3) +(\w+)/g)
-    return Array.from(found, ([, good = '', state]) => `${good} ${state}`)
-  }
-  // At first every process is believed to have answered twice. On a busy machine it may be late for a probe.
-  const isHealthy = async () => (await probes()).join() === '3/3 healthy,3/3 healthy,3/3 healthy'
-  await until(isHealthy, 'each has answered three probes')
-  t.is((await ask(varnish.port, '/')).status, 200)
 })

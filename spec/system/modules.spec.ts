@@ -120,25 +120,6 @@ for (const [what, options] of Object.entries({
   })
 }
 
-const CYCLE = {
-  'a.js': `import { b } from './b.js'\nexport const a = () => b\n${EVALUATED}.push('a')`,
-  'b.js': `import { a } from './c.js'\nexport const b = 1\n${EVALUATED}.push('b')`,
-  'c.js': `import { a } from './a.js'\nexport { a }\n${EVALUATED}.push('c')`,
-  'app.js': `import { b } from './b.js'\nimport { a } from './a.js'\n${EVALUATED}.push('app')`
-}
-
-test('modules that import each other are evaluated once with importMap()', async t => {
-  const tags: View = (assets, nonce) =>
-    assets.importMap({ nonce }) +
-    assets.javascript('app', { type: 'module', modulepreload: true, nonce })
-  const { page, warnings } = await makePage(t, CYCLE, tags, { env: 'production' })
-  const evaluated = await page.evaluate<string[]>('evaluated')
-  t.deepEqual(evaluated.toSorted(), ['a', 'app', 'b', 'c'])
-  t.deepEqual(page.complaints, [])
-  t.is(warnings.length, 1)
-  t.true(warnings[0]?.includes(': /assets/a.js, /assets/b.js, /assets/c.js;'))
-})
-
 const JSON_OF = (name: string, json: object = {}) => JSON.stringify({ name, ...json })
 const WORKERS: Files = {
   '/package.json': JSON_OF('shop', { dependencies: { pdf: '1' } }),

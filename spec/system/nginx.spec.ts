@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { createServer, request, type IncomingHttpHeaders } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import Koa, { type Middleware } from 'koa'
-import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import type { Middleware } from 'koa'
 import { ask, makeProject, makeSite, open, placed, readManifest, run } from '../support/index.ts'
 import { targetOf, test, type ExecutionContext } from '../support/index.ts'
-import { nginxInFront, type Ports, proxyInFront, runNginx } from './in-front.ts'
+import { nginxInFront, type Ports, proxyInFront } from './in-front.ts'
 
 const FILES_CONF = 'demo/deploy/nginx/files.conf'
 
@@ -123,34 +122,6 @@ test('nginx sends every type of file that it knows, and the demo has, as the pro
     const [theirs, ours] = await Promise.all([ask(port, path), site.ask(path)])
     t.is(theirs.headers['content-type'], ours.headers['content-type'], path)
     t.true(extension === 'none' || known.includes(extension), `${path} is in files.conf`)
-  }
-})
-
-test('nginx with proxy_cache stores what has no Cache-Control, and of a default nothing of a visitor', async t => {
-  const conf = readFileSync('demo/deploy/nginx/proxy.conf', 'utf8')
-  const proxied = 'location / { proxy_pass http://app;'
-  const from = makeProject(t, {
-    'nginx/proxy.conf': `proxy_cache_path cache keys_zone=pages:1m;
-      ${conf.replace(proxied, `${proxied} proxy_cache pages; proxy_cache_valid any 1m;`)}`,
-    'nginx/brotli.conf': readFileSync('demo/deploy/nginx/brotli.conf')
-  })
-  const account: Middleware = async ctx => {
-    const user = ctx.cookies.get('user') ?? 'nobody'
-    await ctx.fresh(user)
-    ctx.body = user
-  }
-  for (const [options, next, conditional] of [
-    [{}, 'ann', 304],
-    [{ cacheControl: ['public', { maxAge: '1m' }] }, 'nobody', 200]
-  ] as const) {
-    const app = new Koa().use(koaHttpCache(options)).use(account)
-    const port = await open(t, createServer(app.callback()))
-    const front = await runNginx(t, { name: 'proxy', app: [port, port, port] }, from)
-    const headers = { Cookie: 'user=ann' }
-    t.is((await ask(front, '/', { headers })).text, 'ann')
-    t.is((await ask(front, '/')).text, next)
-    const again = { headers: { ...headers, 'If-None-Match': '"ann"' } }
-    t.is((await ask(front, '/', again)).status, conditional)
   }
 })
 
