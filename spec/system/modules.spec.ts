@@ -143,6 +143,7 @@ const WORKERS: Files = {
 for (const options of [
   { env: 'development' },
   { env: 'production', bundle: true },
+  { env: 'production', bundle: 'packages' },
   { env: 'production', bundle: false },
   { env: 'production', compile: true, fingerprint: true }
 ] as const) {

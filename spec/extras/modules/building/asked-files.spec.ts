@@ -323,23 +323,9 @@ const WITH_WORKERS = {
   ...pkg('other', {}, { 'w.js': '' }),
   '/package.json': dependencies('pdf', 'gone'),
   'js/app.ts': `new Worker(new URL('pdf/worker', import.meta.url) as URL, { type: 'module' })
-    new Worker(new URL("pdf/classic.js", import.meta.url))
-    new URL('own.js', import.meta.url)`,
-  'js/own.js': ''
+    new Worker(new URL("pdf/classic.js", import.meta.url))`
 }
 const ASKED = ['build/part.mjs', 'build/w.mjs', 'classic.js', 'img.js', 'img.png']
-
-for (const mode of MODES) {
-  for (const bundle of [true, 'packages', false] as const) {
-    test(`a module names files of packages by their URL, such as workers (${mode}, bundle: ${bundle})`, async t => {
-      const site = await makeFingerprinted(t, mode, WITH_WORKERS, { bundle })
-      const { text } = await site.ask(await site.path('app.js'))
-      for (const name of ['npm/pdf/build/w.mjs', 'npm/pdf/classic.js', 'own.js'])
-        t.true(text.includes(await site.path(name)), text)
-      t.is((await site.ask(await site.path('npm/pdf/img.png'))).status, 200)
-    })
-  }
-}
 
 test('a file that a module asks for is there in a process that has not compiled it, and no other', async t => {
   const root = makeProject(t, placed(WITH_WORKERS))
