@@ -1,10 +1,13 @@
 // Components of five libraries in a browser: precompiled, and what an edit does to an open page (refresh.spec.ts has React).
-import { precompile } from '../../lib/koa-assets.ts'
-import { makeProject, serial as test, type ExecutionContext, type Files } from '../support/index.ts'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { precompile, type Compiler } from '../../lib/koa-assets.ts'
+import { readPart } from '../support/examples.ts'
+import { makeProject, moduleFile, serial as test, writeFiles } from '../support/index.ts'
+import type { ExecutionContext, Files } from '../support/index.ts'
 import type { DrivenPage } from './browser.ts'
 import { linkPackages } from './installed.ts'
 import { CONNECTED, edit, shows, styleOf, textOf as text, visit, type View } from './page.ts'
-import { compilersOf } from './recipes.ts'
 
 interface Recipe {
   readonly packages: readonly string[]
@@ -85,6 +88,17 @@ const [title, count] = [signal('Hello'), signal(0)]
 const Counter = () => <><h1>{title}</h1><button onClick={() => count.value++}>{count}</button></>
 render(<Counter />, document.querySelector('#app'))`
   }
+}
+
+const compilersPage = readPart('docs/writing-a-compiler.md')
+const COMPILERS = new Map(['Vue', 'Svelte'].map(name => [name, compilersPage.take(name)[0]?.text]))
+
+/** What the docs have for a package, as a project imports it. */
+async function compilersOf(root: string, name: string): Promise<Compiler[]> {
+  const text = COMPILERS.get(name) ?? ''
+  const library = pathToFileURL(moduleFile('lib/index.ts')).href
+  writeFiles(root, { 'compiler.mjs': text.replace("'koa-fresh-assets'", `'${library}'`) })
+  return Object.values(await import(pathToFileURL(join(root, 'compiler.mjs')).href))
 }
 
 async function make(t: ExecutionContext, { packages, compiler, files }: Recipe) {

@@ -81,7 +81,6 @@ render(<App />, document.querySelector('#app')!)
 
 interface Opening extends SiteOptions {
   readonly hasLive?: boolean
-  readonly hasKeeper?: boolean
 }
 
 /** Specs that take the same packages have one project, in turn, whose packages are built once. */
@@ -104,9 +103,9 @@ async function open<P extends DrivenPage>(
   t: ExecutionContext,
   { packages, keeper, files }: Library,
   launch: (t: ExecutionContext) => Browser<P>,
-  { hasLive = true, hasKeeper = true, ...options }: Opening = {}
+  { hasLive = true, ...options }: Opening = {}
 ) {
-  const all = hasKeeper ? [...packages, keeper] : packages
+  const all = [...packages, keeper]
   const root = projectWith(all)
   const dependencies = Object.fromEntries(all.map(name => [name, '*']))
   let pages = 0
@@ -264,25 +263,14 @@ for (const [name, library] of Object.entries(LIBRARIES)) {
     t.true(await page.evaluate('globalThis.isSamePage'))
   })
 
-  for (const [what, options, file, before, after] of [
-    ['an edit of the module that renders', {}, 'main.tsx', "'#app'", "'div#app'"],
-    [
-      'without what keeps its state an edit of',
-      { hasKeeper: false },
-      'shop.tsx',
-      '<h1>Shop',
-      '<h1>Market'
-    ]
-  ] as const)
-    test(`${what} ${name} reloads the page`, async t => {
-      const { page, edit, pages } = await open(t, library, launchChromium, options)
-      await use(page)
-      edit(file, before, after)
-      await shows(page, 'globalThis.isSamePage', undefined)
-      await shows(page, text('button'), '0')
-      await shows(page, text('h1'), file === 'main.tsx' ? 'Shop' : 'Market')
-      t.deepEqual([pages(), page.complaints], [2, []])
-    })
+  test(`an edit of the module that renders ${name} reloads the page`, async t => {
+    const { page, edit, pages } = await open(t, library, launchChromium)
+    await use(page)
+    edit('main.tsx', "'#app'", "'div#app'")
+    await shows(page, 'globalThis.isSamePage', undefined)
+    await shows(page, text('button'), '0')
+    t.deepEqual([pages(), page.complaints], [2, []])
+  })
 
   test(`components of ${name} work in a page without the live channel`, async t => {
     const { page, site } = await open(t, library, launchChromium, { hasLive: false })
