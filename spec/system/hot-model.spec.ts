@@ -96,12 +96,15 @@ function textOf(
     const more = invalidates ? '; if (next) import.meta.hot.invalidate()' : ''
     return `import.meta.hot?.accept(${dependency}next => { ${tell(`${what}: \${next?.version}`)}${more} })`
   })
+  const list = accepts.map(each => `'./m${each}.js'`)
+  const took = tell(`${at} takes \${[${accepts.join()}][index]}: \${next.version}`)
+  const allTaken = `import.meta.hot?.accept([${list.join()}], all => all.forEach((next, index) => next && ${took}))`
   return [
     ...imports.map(each => `import * as m${each} from './m${each}.js'`),
     `export const version = ${version}`,
     tell(`run ${at}: ${version}`),
     ...lazy.map(each => `import('./m${each}.js').catch(error => ${tell('${error.name}')})`),
-    ...taken,
+    ...(accepts.length > 1 ? [allTaken] : taken),
     `import.meta.hot?.dispose(() => { ${tell(`disposed ${at}: ${version}`)} })`,
     ENDINGS[fault]
   ].join('\n')

@@ -72,22 +72,6 @@ inEach('a module that accepts itself is replaced, and nothing else runs', async 
   t.deepEqual(page.complaints, [])
 })
 
-test('a module that accepts several gets a list with the one that was edited, or what imports it', async t => {
-  const files = {
-    'js/app.js': `import { middle } from './middle'
-import './other'
-import.meta.hot?.accept(['./other', './middle.js'], next => { ${told('JSON.stringify(next)')} })`,
-    'js/middle.ts': "import { leaf } from './leaf.js'\nexport const middle: number = leaf",
-    'js/leaf.js': 'export const leaf = 1',
-    'js/other.ts': 'export const other = 1'
-  }
-  const { page, edit } = await open(t, launch, files)
-  await edit('js/other.ts', 'export const other = 2', '[{"other":2},null]')
-  await edit('js/leaf.js', 'export const leaf = 2', '[null,{"middle":2}]')
-  t.true(await isSame(page))
-  t.deepEqual(page.complaints, [])
-})
-
 test('an edit of data runs the modules that import it again', async t => {
   const app = `import data from './data.json' with { type: 'json' }
 ${told('`app ${data}`')}
