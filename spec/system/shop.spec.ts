@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Middleware } from 'koa'
 import { PACKAGES, pageOf } from '../../bench/visit/pages.ts'
 import { precompile, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { canMakeDeltas } from '../../lib/extras/deltas/delta-format.ts'
 import { command } from '../support/command.ts'
 import { makeProject, makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
 import { launch, type Page } from './chromium.ts'
@@ -144,3 +145,25 @@ for (const [what, mode] of Object.entries(MODES)) {
     }
   })
 }
+
+/** What its visitors load; the first contestant is what one gets without an option. */
+const WALK = `import { contestants } from './bench/visit/contestants.ts'
+  import { build, removeBuilds, visitsOf } from './bench/visit/visits.ts'
+  try { console.log(JSON.stringify(await visitsOf(build(contestants[0])))) } finally { removeBuilds() }`
+
+type Visit = Readonly<Record<'requests' | 'bytes', number>>
+
+test('a visitor of the shop loads no more than of a bundle, and after a deploy what has changed', async t => {
+  // Its bytes are those of the best level of brotli.
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const words = ['--import=tsx', '--input-type=module', '--eval', WALK]
+  const { stdout } = await command(process.execPath, words, { env })
+  const { first, next, second, deployed, without } = JSON.parse(stdout) as Record<string, Visit>
+  const isAtMost = (visit: Visit | undefined, requests: number, bytes: number) =>
+    t.true(visit && visit.requests <= requests && visit.bytes <= bytes, JSON.stringify(visit))
+  isAtMost(first, 16, 190_000)
+  isAtMost(next, 6, 50_000)
+  isAtMost(second, 1, 300)
+  isAtMost(deployed, 4, (await canMakeDeltas()) ? 5000 : 30_000)
+  isAtMost(without, 4, 30_000)
+})

@@ -1,11 +1,11 @@
 // Who reaches what is under -/. One process of its own: it looks at which modules were loaded.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { Session } from 'node:inspector'
 import { networkInterfaces } from 'node:os'
 import { request, type IncomingMessage } from 'node:http'
 import { REFUSED } from './refused.ts'
 import { openTab } from './tab.ts'
-import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
 import { makeSite, serial as test, type SiteOptions } from '../../support/index.ts'
 
@@ -20,8 +20,16 @@ const withTag = (text: string) => text.slice(0, TAG.length)
 
 /** The modules of what is under -/ that have been loaded by this process; the others are for pages with the tag. */
 function loaded(): string[] {
+  const urls: string[] = []
+  const session = new Session()
+  session.connect()
+  session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
+  session.post('Debugger.enable')
+  session.disconnect()
+  const ours = urls.filter(url => /\/lib\/runtime\//.test(url))
+  if (ours.length < 40) throw new Error(`only ${ours.length} modules are seen`)
   const room = /\/lib\/extras\/(?:inspector|live)\/(?!extra|tag|page-digest)/
-  return loadedScripts().filter(url => room.test(url))
+  return urls.filter(url => room.test(url))
 }
 
 const page: SiteOptions['routes'] = (ctx, next) => {
