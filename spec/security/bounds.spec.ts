@@ -190,19 +190,6 @@ for (const [whoLeaves, before] of [
   })
 }
 
-test('requests after an edit during a compilation get the later bytes', async t => {
-  const { root, state, close, crowd } = await makeSlowSite(t, 'development')
-  close()
-  const early = await crowd(20)
-  await until(() => state.compiles === 1, 'it is being compiled')
-  writeFiles(root, { [SOURCE]: 'two' })
-  const late = await crowd(20)
-  state.go()
-  for (const { text } of await late.answers) t.is(text, 'two compiled')
-  for (const { text } of await early.answers) t.regex(text, /^(one|two) compiled$/)
-  t.is(state.compiles, 2)
-})
-
 test('many requests for a broken source all get the error, and it is not compiled for each', async t => {
   const { root, port, state, close, crowd, errors } = await makeSlowSite(t, 'production')
   writeFiles(root, { [SOURCE]: 'broken' })
