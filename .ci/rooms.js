@@ -29,7 +29,7 @@ const SLOW = new Set(
   extras/modules/building/asked-files extras/modules/building/nested-sheets
   extras/modules/joining/missing extras/modules/joining/names-of-sources
   extras/modules/joining/with-names-and-telling-and-uploads extras/modules/joining/with-names.order
-  extras/modules/joining/with-styles.joining extras/modules/modes extras/modules/modes-model
+  extras/modules/joining/with-styles.joining extras/modules/modes-model
   extras/modules/packages extras/styles/target extras/telling/commands
   extras/vite/with-telling.other-bundlers`.split(/\s+/)
 )
