@@ -64,7 +64,17 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     memory: { maxFileBytes: 0 }
   }),
   'bare node:http': bare('app.js', 'text/javascript; charset=utf-8'),
+  'bare node:http, again': bare('app.js', 'text/javascript; charset=utf-8'),
   'bare node:http, 200 KiB': bare('big.bin', 'application/octet-stream'),
+  // The least that a file costs as a response to a request that Koa has received.
+  'Koa, a buffer in a response of Node': async ({ root }, port) => {
+    const body = fs.readFileSync(join(root, 'public/assets/app.js'))
+    const headers = { 'Content-Type': 'text/javascript', 'Content-Length': body.length }
+    await koa(port, ctx => {
+      ctx.respond = false
+      ctx.res.writeHead(200, headers).end(body)
+    })
+  },
   'Koa, ctx.body = buffer': async ({ root }, port) => {
     const body = fs.readFileSync(join(root, 'public/assets/app.js'))
     await koa(port, ctx => {

@@ -29,44 +29,62 @@ export interface Case {
 }
 
 export interface Sample {
-  /** Requests per second, or whatever is better when there is more of it. */
-  readonly rate: number
-  /** Per request, in microseconds. */
-  readonly cpu?: number
+  /** Microseconds of processor time for one request. */
+  readonly cpu: number
   /** MiB. */
-  readonly rss?: number
+  readonly rss?: number | undefined
+}
+
+/** A contestant that has been started. */
+export interface Running extends AsyncDisposable {
+  /** Long enough for the JIT compiler. */
+  readonly warmUp: () => Promise<unknown>
+  readonly measure: () => Promise<Sample>
 }
 
 /**
- * Measures the contestants in turn, so other load on the machine affects them alike. The best round of each counts: what
- * else the machine does only makes it slower. The first contestant is ours.
+ * Measures the first contestant, which is ours, beside each of the others: both at the same time and on the same core,
+ * in new processes for each round. So whatever else the machine does costs both alike. The median of the rounds counts.
  */
 export async function compare(
   names: readonly string[],
   { rounds }: Options,
-  sample: (name: string) => Promise<Sample>
+  start: (name: string) => Promise<Running>
 ): Promise<Row[]> {
-  const samples = new Map<string, Sample[]>(names.map(name => [name, []]))
-  for (let round = 0; round < rounds; round++) {
-    // Back and forth: the first of a round is a few percent slower.
-    const order = round % 2 === 0 ? names : names.toReversed()
-    for (const name of order) samples.get(name)?.push(await sample(name))
+  const [first = '', ...others] = names
+  const ours: Sample[] = []
+  const rows: Row[] = []
+  for (const name of others) {
+    const theirs: Sample[] = []
+    const ratios: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const [one, two] = await measureBoth(first, name, start)
+      ours.push(one)
+      theirs.push(two)
+      ratios.push(two.cpu / one.cpu)
+    }
+    rows.push(rowOf(name, theirs, median(ratios)))
   }
-  const best = Array.from(samples, ([contestant, all]) => ({ contestant, ...bestOf(all) }))
-  return best.map(({ contestant, rate, cpu, rss }) => ({
-    contestant,
-    result: `${whole(rate)} requests/s`,
-    ratio: (best[0]?.rate ?? NaN) / rate,
-    cpu: cpu === undefined ? undefined : `${whole(cpu)} µs`,
-    rss
-  }))
+  return [rowOf(first, ours, 1), ...rows]
 }
 
-function bestOf(samples: readonly Sample[]): Sample {
-  const rate = Math.max(...samples.map(each => each.rate))
-  if (samples[0]?.cpu === undefined) return { rate }
-  const cpu = Math.min(...samples.map(each => each.cpu ?? Infinity))
-  return { rate, cpu, rss: median(samples.map(each => each.rss ?? 0)) }
+async function measureBoth(
+  first: string,
+  second: string,
+  start: (name: string) => Promise<Running>
+): Promise<readonly [Sample, Sample]> {
+  await using one = await start(first)
+  await using two = await start(second)
+  await Promise.all([one.warmUp(), two.warmUp()])
+  const samples = await Promise.all([one.measure(), two.measure()])
+  return samples
+}
+
+function rowOf(contestant: string, samples: readonly Sample[], ratio: number): Row {
+  const cpu = median(samples.map(each => each.cpu))
+  const rss = samples[0]?.rss === undefined ? undefined : median(samples.map(each => each.rss ?? 0))
+  const result = `${whole(1e6 / cpu)} requests/s`
+  return { contestant, result, ratio, cpu: `${cpu.toFixed(1)} µs`, rss }
 }
 
 export function median(numbers: readonly number[]): number {

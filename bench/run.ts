@@ -7,10 +7,11 @@ import { parseArgs } from 'node:util'
 import { cases as httpCache } from './cases/http-cache.ts'
 import { cases as many } from './cases/many.ts'
 import { cases as precompile } from './cases/precompile.ts'
-import { cases as serving } from './cases/serving.ts'
+import { cases as serving, CONTROL } from './cases/serving.ts'
 import { cases as sharedCache } from './cases/shared-cache.ts'
 import { cases as start } from './cases/start.ts'
 import { cases as visit } from './cases/visit.ts'
+import type { Row } from './measure.ts'
 import { tableOf, writeReport, type Result } from './report.ts'
 import { buildServer, removeServer } from './servers.ts'
 
@@ -33,11 +34,19 @@ if (chosen.length === 0) {
   throw new Error(`no case contains '${values.only}':\n${all.map(({ title }) => title).join('\n')}`)
 }
 const results: Result[] = []
+
+function checkControl(rows: readonly Row[]): void {
+  const ratio = rows.at(-1)?.ratio ?? NaN
+  if (Math.abs(ratio - 1) <= 0.05) return
+  throw new Error(`${CONTROL} took ${ratio.toFixed(2)} times as long: the machine is too busy`)
+}
+
 buildServer()
 try {
   for (const one of chosen) {
     const result = { case: one, rows: await one.measure(options) }
     console.log(tableOf([result]))
+    if (one.title === CONTROL) checkControl(result.rows)
     results.push(result)
   }
 } finally {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildSync } from 'esbuild'
 import { freePort } from '../demo/deploy/stack.ts'
+import type { Running } from './measure.ts'
 
 const run = promisify(execFile)
 
@@ -31,8 +32,8 @@ export function removeServer(): void {
 export interface Usage {
   /** Microseconds. */
   readonly cpu: number
-  /** MiB. */
-  readonly rss: number
+  /** MiB; nothing of a server in another process, as nginx. */
+  readonly rss: number | undefined
 }
 
 export interface Server extends AsyncDisposable {
@@ -66,8 +67,7 @@ export async function startServer(name: string, root: string): Promise<Server> {
 function usageOf(child: ChildProcess): Promise<Usage> {
   return new Promise(resolve => {
     child.once('message', message => {
-      const { cpu, rss } = message as { cpu: NodeJS.CpuUsage; rss: number }
-      resolve({ cpu: cpu.user + cpu.system, rss: rss / 2 ** 20 })
+      resolve(message as Usage)
     })
     child.send('usage')
   })
@@ -78,21 +78,45 @@ interface Load {
   readonly headers?: Readonly<Record<string, string>>
   /** A Lua script that chooses the requests. */
   readonly script?: string
+  /** Of each body, in bytes. */
+  readonly size?: number | undefined
 }
 
+/** A contestant of `compare`, and how it is loaded: `load` resolves to the number of requests. */
+export async function startContestant(
+  name: string,
+  root: string,
+  load: (server: Server, isWarmUp: boolean) => Promise<number>
+): Promise<Running> {
+  const server = await startServer(name, root)
+  return {
+    warmUp: () => load(server, true),
+    async measure() {
+      const before = await server.usage()
+      const requests = await load(server, false)
+      const { cpu, rss } = await server.usage()
+      return { cpu: (cpu - before.cpu) / requests, rss }
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]()
+  }
+}
+
+/** @returns the number of requests, or with `size`, of all bytes as bodies of that size: few long ones end in time */
 export async function wrk(
   url: string,
   seconds: number,
-  { connections = 32, headers = {}, script }: Load
-): Promise<{ requests: number; seconds: number }> {
+  { connections = 32, headers = {}, script, size }: Load
+): Promise<number> {
   const flags = Object.entries(headers).flatMap(([key, value]) => ['-H', `${key}: ${value}`])
   if (script !== undefined) flags.push('-s', script)
   const time = `-d${Math.max(1, Math.round(seconds))}s`
   const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, time, ...flags, url]
   const { stdout } = await run('taskset', args)
-  const [, requests = '0', passed = '1', unit] =
-    /(\d+) requests in ([\d.]+)(s|m|ms),/.exec(stdout) ?? []
-  return { requests: Number(requests), seconds: Number(passed) * (unit === 'm' ? 60 : 1) }
+  const [, requests, read, unit = ''] =
+    /(\d+) requests in [^,]+, ([\d.]+)([KMGT]?)B read/.exec(stdout) ?? []
+  if (requests === undefined) throw new Error(`wrk printed: ${stdout}`)
+  if (size === undefined) return Number(requests)
+  return (Number(read) * 1024 ** ' KMGT'.indexOf(unit || ' ')) / size
 }
 
 /** Not with fetch, which adds `Cache-Control: no-cache` to a conditional request. */

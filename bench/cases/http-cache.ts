@@ -1,6 +1,6 @@
 // What koaHttpCache costs.
 import { compare, type Case } from '../measure.ts'
-import { startServer, wrk } from '../servers.ts'
+import { startContestant, wrk } from '../servers.ts'
 
 const CONDITION = { 'If-None-Match': '"x"' }
 
@@ -17,15 +17,12 @@ export const cases: readonly Case[] = [
 
 function compareRoutes(...names: readonly string[]): Case['measure'] {
   return options =>
-    compare(names, options, async name => {
-      await using server = await startServer(name, '')
-      const url = `http://127.0.0.1:${server.port}/page`
-      // Without the condition first: a conditional request follows a full response.
-      await wrk(url, 1, {})
-      await wrk(url, 1, { headers: CONDITION })
-      const before = await server.usage()
-      const { requests, seconds } = await wrk(url, options.seconds, { headers: CONDITION })
-      const { cpu, rss } = await server.usage()
-      return { rate: requests / seconds, cpu: (cpu - before.cpu) / requests, rss }
-    })
+    compare(names, options, name =>
+      startContestant(name, '', async ({ port }, isWarmUp) => {
+        const url = `http://127.0.0.1:${port}/page`
+        // Without the condition first: a conditional request follows a full response.
+        if (isWarmUp) await wrk(url, 1, {})
+        return wrk(url, isWarmUp ? 1 : options.seconds, { headers: CONDITION })
+      })
+    )
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compare, whole, type Case, type Options, type Row } from '../measure.ts'
-import { startServer, wrk } from '../servers.ts'
+import { startContestant, startServer, wrk } from '../servers.ts'
 
 const OURS = 'koa-fresh-assets'
 const COUNTS = [50, 5000, 50_000]
@@ -34,15 +34,11 @@ function compareCounts(scratch: string, options: Options): Promise<readonly Row[
   const script = lua(scratch, 'math.random(0, 49)')
   const names = COUNTS.map(count => `among ${whole(count)}`)
   const projects = new Map(names.map((name, at) => [name, makeProject(scratch, COUNTS[at] ?? 0)]))
-  return compare(names, options, async name => {
-    await using server = await startServer(OURS, projects.get(name) ?? '')
-    const url = `http://127.0.0.1:${server.port}`
-    await wrk(url, 1, { script })
-    const before = await server.usage()
-    const { requests, seconds } = await wrk(url, options.seconds, { script })
-    const { cpu, rss } = await server.usage()
-    return { rate: requests / seconds, cpu: (cpu - before.cpu) / requests, rss }
-  })
+  return compare(names, options, name =>
+    startContestant(OURS, projects.get(name) ?? '', ({ port }, isWarmUp) =>
+      wrk(`http://127.0.0.1:${port}`, isWarmUp ? 2 : options.seconds, { script })
+    )
+  )
 }
 
 async function floodWithNames(scratch: string): Promise<readonly Row[]> {
@@ -51,7 +47,7 @@ async function floodWithNames(scratch: string): Promise<readonly Row[]> {
   const rows: Row[] = []
   let done = 0
   for (let times = 0; times < FLOOD.times; times++) {
-    done += (await wrk(`http://127.0.0.1:${server.port}`, FLOOD.seconds, { script })).requests
+    done += await wrk(`http://127.0.0.1:${server.port}`, FLOOD.seconds, { script })
     const { rss } = await server.usage()
     rows.push({ contestant: OURS, result: `after ${whole(done)} requests`, rss })
   }

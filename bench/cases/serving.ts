@@ -1,14 +1,13 @@
-// Files over HTTP: the server on one core, wrk on the other.
+// Files over HTTP: two servers on one core, a wrk for each on the other.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { compare, type Case, type Options, type Row, type Sample } from '../measure.ts'
-import { request, startServer, wrk } from '../servers.ts'
+import { compare, type Case, type Options, type Row, type Running } from '../measure.ts'
+import { request, startContestant, wrk } from '../servers.ts'
 import { requestEachOnce } from './each-once.ts'
 
-type Phase = 'before' | 'measured'
 type Paths = readonly string[]
 
 interface Request {
@@ -19,8 +18,10 @@ interface Request {
   /** Sends the ETag of a first response as If-None-Match. */
   readonly conditional?: boolean
   readonly connections?: number
+  /** Of a body that takes long to send, in bytes. */
+  readonly size?: number
   /** Instead of `path`: each of these once, first those before the measurement. */
-  readonly passes?: Readonly<Record<Phase, readonly Paths[]>>
+  readonly passes?: Readonly<Record<'before' | 'measured', readonly Paths[]>>
   readonly status: number
   /** The first one is ours. */
   readonly contestants: readonly string[]
@@ -35,7 +36,7 @@ const PEERS = [
 /** It serves scripts and stylesheets alone. */
 const REMIX = "Remix's assets"
 const TO_KOA = `${OURS}, given to Koa`
-const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
+const CONSTANT = ['bare node:http', 'Koa, a buffer in a response of Node', 'Koa, ctx.body = buffer']
 
 /** In a project of their own: some peers read all files at start. */
 const MANY = { paths: pathsOf('file', 3000), others: pathsOf('other', 6000), size: 2048 }
@@ -44,13 +45,23 @@ function pathsOf(name: string, count: number): Paths {
   return Array.from({ length: count }, (_, at) => `/assets/${at % 30}/${name}-${at}.js`)
 }
 
+const HUGE = 64 * 2 ** 20
 const IN_TURN = Array<Paths>(4).fill(MANY.paths)
 const COLD = [
   ...[OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'sirv, in Koa'],
   ...['Koa, the calls to the disk', 'nginx']
 ]
 
+/** Two processes that do the same: how far their ratio is from one is what all others may be wrong by. */
+export const CONTROL = 'bare node:http beside itself'
+
 const REQUESTS: readonly Request[] = [
+  {
+    title: CONTROL,
+    path: '/assets/app.js',
+    status: 200,
+    contestants: ['bare node:http', 'bare node:http, again']
+  },
   {
     title: '4 KiB, 200',
     isMain: true,
@@ -94,6 +105,7 @@ const REQUESTS: readonly Request[] = [
     path: '/assets/huge.bin',
     status: 200,
     connections: 4,
+    size: HUGE,
     contestants: [
       ...[OURS, TO_KOA, 'koa-static', 'sirv', '@fastify/static', 'express serve-static'],
       'nginx'
@@ -172,28 +184,26 @@ export const cases: readonly Case[] = REQUESTS.map(one => ({
 
 async function measure(one: Request, options: Options): Promise<readonly Row[]> {
   const [ours = OURS, ...others] = one.contestants
-  const before = process.env.BENCH_BEFORE ? [ours.replace(OURS, `${OURS}, before`)] : []
-  const against = [...before, ...others].filter(name => name.includes(options.against))
+  const hasBefore = process.env.BENCH_BEFORE && ours.startsWith(OURS)
+  const before = hasBefore ? [ours.replace(OURS, `${OURS}, before`)] : []
+  const against = [...before, ...others].filter(
+    name => one.title === CONTROL || name.includes(options.against)
+  )
   const root = makeProject(one.passes ? manyFiles() : fewFiles())
   try {
-    return await compare([ours, ...against], options, name => sample(one, name, root, options))
+    return await compare([ours, ...against], options, name => start(one, name, root, options))
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
 }
 
-async function sample(one: Request, name: string, root: string, options: Options): Promise<Sample> {
-  await using server = await startServer(name, root)
-  const url = `http://127.0.0.1:${server.port}${one.path}`
-  const headers = await headersFor(one, name, url)
-  // Warm-up, long enough for the JIT compiler.
-  await load(one, 'before', url, headers, 2)
-  const before = await server.usage()
-  const { requests, seconds } = await load(one, 'measured', url, headers, options.seconds)
-  const { cpu, rss } = await server.usage()
-  const rate = requests / seconds
-  // nginx runs in a process of its own, whose cost is not measured.
-  return name === 'nginx' ? { rate } : { rate, cpu: (cpu - before.cpu) / requests, rss }
+function start(one: Request, name: string, root: string, options: Options): Promise<Running> {
+  let headers: Record<string, string> | undefined
+  return startContestant(name, root, async ({ port }, isWarmUp) => {
+    const url = `http://127.0.0.1:${port}${one.path}`
+    headers ??= await headersFor(one, name, url)
+    return load(one, isWarmUp, port, headers, isWarmUp ? 2 : options.seconds)
+  })
 }
 
 async function headersFor(
@@ -209,21 +219,21 @@ async function headersFor(
   throw new Error(`${name} responds to ${one.title} with ${statusCode}`)
 }
 
+/** @returns the number of requests */
 async function load(
-  { passes, connections = passes ? 8 : 32 }: Request,
-  phase: Phase,
-  url: string,
+  { path, passes, size, connections = passes ? 8 : 32 }: Request,
+  isWarmUp: boolean,
+  port: number,
   headers: Record<string, string>,
   seconds: number
-): Promise<{ requests: number; seconds: number }> {
-  if (!passes) return wrk(url, seconds, { connections, headers })
-  const port = Number(new URL(url).port)
-  let [requests, spent] = [0, 0]
-  for (const paths of passes[phase]) {
-    spent += await requestEachOnce(port, paths, { connections, size: MANY.size })
-    requests += paths.length
+): Promise<number> {
+  if (!passes)
+    return wrk(`http://127.0.0.1:${port}${path}`, seconds, { connections, headers, size })
+  const chosen = isWarmUp ? passes.before : passes.measured
+  for (const paths of chosen) {
+    await requestEachOnce(port, paths, { connections, size: MANY.size })
   }
-  return { requests, seconds: spent }
+  return chosen.flat().length
 }
 
 type Files = Readonly<Record<string, Buffer>>
@@ -236,7 +246,7 @@ function fewFiles(): Files {
     'text.js': Buffer.from(text),
     'text.js.gz': gzipSync(text),
     'big.bin': randomBytes(200 * 1024),
-    'huge.bin': Buffer.alloc(64 * 2 ** 20, 'x')
+    'huge.bin': Buffer.alloc(HUGE, 'x')
   }
 }
 
