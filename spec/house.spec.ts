@@ -36,7 +36,7 @@ const PUBLISHING: Budgets = {
   cli: 525
 }
 const EXTRA: Budgets = {
-  deltas: 600,
+  deltas: 598,
   init: 410,
   inspector: 635,
   hot: 700,
@@ -44,7 +44,7 @@ const EXTRA: Budgets = {
   live: 1150,
   media: 560,
   modules: 2420,
-  names: 545,
+  names: 547,
   releases: 1255,
   restarts: 180,
   routes: 355,

@@ -1,4 +1,5 @@
 // Looks in views for names of assets that do not exist.
+import { ifAssetError } from '../../runtime/errors.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { statIfThere } from '../../runtime/files/at-start.ts'
 import { statOf } from '../../runtime/files/disk.ts'
@@ -48,12 +49,15 @@ export const HELP = 'production.md#names-in-views'
 export async function checkOption(project: Project): Promise<Check | undefined> {
   const isGiven = project.options.views !== undefined
   const globs = isGiven ? globsOf(project) : USUAL
-  const views = await checkViews(project, globs, true, each => isGiven || each.isCertain)
+  // Nobody has said that these are views, nor that mounts have a build by now.
+  const isSure = ({ isCertain, helper }: Named) => isCertain && !helper.startsWith('entry')
+  const checked = checkViews(project, globs, true, each => isGiven || isSure(each))
+  const views = await (isGiven ? checked : checked.catch(ifAssetError(() => undefined)))
+  if (!views || (!isGiven && views.names === 0)) return undefined
   const rest = { total: totalOf(views), help: HELP, report: { views } }
   if (isGiven) return { ...rest, problems: views.problems, doubts: await unmatchedViews(project) }
-  // Nobody has said that these are views.
   const doubts = views.problems.map(({ path, message }) => `${path} ${message}`)
-  return views.names > 0 ? { ...rest, problems: [], doubts } : undefined
+  return { ...rest, problems: [], doubts }
 }
 
 export const totalOf = ({ files, names }: Readonly<Record<'files' | 'names', number>>) =>

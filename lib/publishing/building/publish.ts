@@ -82,7 +82,7 @@ export async function publishBuild(
       if (!manifest[0]?.isNew) await touch(file, BigInt(Date.now()) * 1_000_000n)
       await save()
     })
-    // Such as the text of a module that is part of another file now. Pages may have what a manifest named.
+    // A module that is part of another file now has left its text, for one. Pages may have what a manifest named.
     const useless = left.filter(at => !assets.has(at) && !before.has(encodePath(at)))
     const drop = (at: string) => removeInPlace(settings.place, publicFile(settings, at))
     await inParallel(useless, CONCURRENCY, drop).catch(failed)

@@ -27,7 +27,7 @@ test('an option views that no file matches is told of, not taken for correct', a
 })
 
 test('without the option, a name in a usual folder of views is a warning', async t => {
-  const view = "<%- assets.stylesheet('apq') %> <%- image('b.png') %> <%- assets.path('app.css') %>"
+  const view = "<%- assets.stylesheet('apq') %> <%- image('b.png') + assets.entry('b.ts') %>"
   const root = makeShop(t, {
     'app.css': 'a{}',
     '/views/a.ejs': view,
@@ -40,6 +40,9 @@ test('without the option, a name in a usual folder of views is a warning', async
     t.is(status, 0)
     t.deepEqual(stderr.match(/^warning: .*\n/gm), [warning])
   }
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/not-built-yet.json' } }
+  writeFiles(root, { 'assets.config.json': JSON.stringify({ ...AS_WRITTEN, mounts }) })
+  t.false((await run(root, 'precompile')).stderr.includes('warning'))
 })
 
 const VIEW: readonly (readonly [line: string, problem?: string])[] = [
