@@ -1,4 +1,4 @@
-// A guard in front that compares ctx.path is never talked past.
+// A guard in front that compares ctx.path cannot be bypassed, and no request gets more than it may.
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'node:url'
@@ -29,7 +29,7 @@ function isRead(target: string): boolean {
   }
 }
 
-async function isRefused(t: ExecutionContext, port: number, target: string, method = 'GET') {
+async function checkRefused(t: ExecutionContext, port: number, target: string, method = 'GET') {
   const { status, text, headers } = await ask(port, method, target)
   // The guard's own `ctx.path` throws for a host that this version of Node rejects.
   const isRight = [400, 403, 404].includes(status) || (status === 500 && !isRead(target))
@@ -64,7 +64,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
     /?/../admin/secret.html /no-such-file?/../admin/secret.html ?/admin/secret.html
     #/admin/secret.html /#/../admin/secret.html admin/secret.html * ./admin/secret.html
   `),
-  'an absolute target': words(`
+  'an absolute URL': words(`
     http://localhost/admin%2Fsecret.html http://localhost//admin/secret.html
     http://localhost\\admin/secret.html http://localhost\\admin\\secret.html
     http://localhost/%61dmin/secret.html http://localhost/x/../admin/secret.html
@@ -81,13 +81,13 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
 
 for (const place of PLACES) {
   for (const [what, targets] of Object.entries(guarded)) {
-    test(`a guard on /admin cannot be talked past with ${what}${place.where}`, async t => {
+    test(`a guard on /admin cannot be bypassed with ${what}${place.where}`, async t => {
       const root = makeStronghold(t)
       for (const environment of Object.values(ENVIRONMENTS)) {
         const inFront = [guard(`${place.at}/admin`)]
         const front = await makeFront(t, { root, ...environment, ...place.options, inFront })
         for (const target of targets.map(given => targetAt(place, given)))
-          for (const method of METHODS) await isRefused(t, front.port, target, method)
+          for (const method of METHODS) await checkRefused(t, front.port, target, method)
       }
     })
   }
@@ -101,6 +101,7 @@ test('a guard on a folder of assets holds with tails: false', async t => {
       const inFront = [guard('/assets/secret')]
       const { port } = await makeFront(t, { ...options, tails, env: 'production', inFront })
       t.is((await ask(port, 'GET', '/assets/secret/x.css')).status, 403)
+      // With `tails`, a shorter or longer path finds a plain file as well, past this guard.
       const digest = `-${digestOf(Buffer.from(SECRET))}`
       for (const name of ['x', 'stylesheets/secret/x']) {
         const answer = await ask(port, 'GET', `/assets/${name}.css`)
@@ -111,7 +112,7 @@ test('a guard on a folder of assets holds with tails: false', async t => {
   }
 })
 
-test('a target that Koa cannot read is not ours, and not an error', async t => {
+test('a URL that Koa cannot read is a 404 instead of an error', async t => {
   const root = makeStronghold(t)
   for (const environment of Object.values(ENVIRONMENTS)) {
     const front = await makeFront(t, { root, ...environment })
@@ -126,7 +127,7 @@ test('a target that Koa cannot read is not ours, and not an error', async t => {
   }
 })
 
-test('the guard itself sees an absolute target that is in order', async t => {
+test('a guard works for requests with an absolute URL', async t => {
   const root = makeStronghold(t)
   const front = await makeFront(t, { root, env: 'development', inFront: [guard('/admin')] })
   const statusOf = async (target: string) => (await ask(front.port, 'GET', target)).status
@@ -137,7 +138,7 @@ test('the guard itself sees an absolute target that is in order', async t => {
 })
 
 for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
-  test(`a guard within koa-mount is not bypassed either${where}`, async t => {
+  test(`a guard within koa-mount cannot be bypassed${where}`, async t => {
     const root = makeStronghold(t)
     for (const environment of Object.values(ENVIRONMENTS)) {
       const given = { root, ...environment, ...options, inFront: [guard('/site/admin')] }
@@ -146,13 +147,13 @@ for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
       t.is((await ask(front.port, 'GET', '/site/admin/secret.html')).status, 403)
       for (const target of Object.values(guarded).flat()) {
         for (const at of ['', '/site', '/site/site'])
-          await isRefused(t, front.port, targetAt({ at }, target))
+          await checkRefused(t, front.port, targetAt({ at }, target))
       }
     }
   })
 }
 
-test('an app’s own prefix is as strict as its guard', async t => {
+test('a guard on the assets of one app cannot be bypassed', async t => {
   const root = makeStronghold(t, { 'apps/admin/assets/javascripts/panel.js': SECRET })
   const front = await makeFront(t, { root, env: 'development', inFront: [guard('/assets/admin')] })
   t.is((await ask(front.port, 'GET', '/assets/admin/panel.js')).status, 403)
@@ -162,7 +163,7 @@ test('an app’s own prefix is as strict as its guard', async t => {
     /%61ssets/admin/panel.js /assets%2Fadmin/panel.js /assets/ADMIN/panel.js //assets/admin/panel.js
     http://a:b/assets/admin/panel.js /assets/panel.js
   `)
-  for (const target of spellings) await isRefused(t, front.port, target)
+  for (const target of spellings) await checkRefused(t, front.port, target)
 })
 
 /** The same sizes and the same times as another site: only the place tells one from the other. */
@@ -198,7 +199,7 @@ test('two sites in one process never give out each other’s bytes', async t => 
   }
 })
 
-test('a root, a prefix, the path of an app and that of a mount are taken literally', async t => {
+test('a root, a prefix and the paths of apps and mounts are never read as patterns', async t => {
   const odd = isWindows ? 'a+b(c)[d]{e}^$' : 'a+b(c)[d]{e}^$.*?'
   const outer = makeProject(t, {
     [`${odd}/apps/web/assets/stylesheets/app.css`]: 'web',
@@ -215,8 +216,8 @@ test('a root, a prefix, the path of an app and that of a mount are taken literal
   t.is(await textOf('/a+b(c)[d]/x+(y)/app.css'), 'odd')
   for (const path of ['/m+n(o)[p]', '/m+n(o)%5Bp%5D'])
     t.is(await textOf(`${path}/app.css`), 'mounted')
-  const others = ['aab(c)d', 'aab', 'a+b(c)d', 'ab', 'aabcd', 'mmn(o)p', 'mn', 'm+n(o)p']
-  for (const name of others) t.is(await textOf(`/${name}/app.css`), 'Not Found', name)
+  const wouldMatch = ['aab(c)d', 'aab', 'a+b(c)d', 'ab', 'aabcd', 'mmn(o)p', 'mn', 'm+n(o)p']
+  for (const name of wouldMatch) t.is(await textOf(`/${name}/app.css`), 'Not Found', name)
   t.is(readFileSync(join(outer, odd, 'public/a+b(c)[d]/app.css'), 'utf8'), 'web')
   for (const at of ['/a+b(c)[d]', '/m+n(o)[p]']) {
     const missing = await ask(front.port, 'GET', `${at}/missing.css`)
@@ -225,7 +226,7 @@ test('a root, a prefix, the path of an app and that of a mount are taken literal
 })
 
 for (const { where, at, options } of PLACES) {
-  test(`a client cannot have a front server send a file${where}`, async t => {
+  test(`no header that a client sends makes nginx or Apache send a file${where}`, async t => {
     for (const { front } of await makeFronts(t, makeStronghold(t), options)) {
       // In development the first one has the time that publishing took.
       await ask(front.port, 'GET', `${at}/assets/app.css`)
@@ -248,7 +249,7 @@ for (const { where, at, options } of PLACES) {
   })
 }
 
-test('no emitted URL takes its host from the request', async t => {
+test('no URL in a page or a header takes its host from the request', async t => {
   const root = makeStronghold(t)
   const headers = {
     Host: 'evil.example',
@@ -282,7 +283,7 @@ function decoded({ headers, body }: Answer): string {
   return coding === undefined ? body.toString() : `unknown coding ${coding}`
 }
 
-test('a cold server sends no coding but one that was asked for, and names it', async t => {
+test('from its first request on, a server compresses only as the client accepts', async t => {
   const body = 'body { color: red } '.repeat(200)
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': body,
@@ -290,6 +291,7 @@ test('a cold server sends no coding but one that was asked for, and names it', a
     'public/assets/app.css.br': brotliCompressSync(body),
     'public/assets/app.css.gz': gzipSync(body)
   })
+  // What two clients accept, who ask at the same time: whoever is first decides nothing.
   const orders = [
     ['br', undefined],
     [undefined, 'br'],

@@ -89,7 +89,7 @@ for (const [what, options] of Object.entries({
   'precompiled and minified': { env: 'production', minify: true },
   'with fingerprints on request': { env: 'production', compile: true, fingerprint: true }
 })) {
-  test(`an application of ${COUNT} modules evaluates each of them once: ${what}`, async t => {
+  test(`a page of ${COUNT} modules loads and runs each of them once: ${what}`, async t => {
     const { page, paths, warnings } = await makePage(t, { ...makeModules(), ...APP }, view, {
       ...options,
       imports: { confetti: 'vendor/confetti' }
@@ -140,17 +140,17 @@ const WORKERS: Files = {
     Object.assign(globalThis, { ready: Promise.all([title, ...workers]) })`
 }
 
-for (const options of [
-  { env: 'development' },
-  { env: 'production', bundle: true },
-  { env: 'production', bundle: 'packages' },
-  { env: 'production', bundle: false },
-  { env: 'production', compile: true, fingerprint: true }
-] as const) {
+for (const [what, options] of Object.entries({
+  'in development': { env: 'development' },
+  'with bundle: true': { env: 'production', bundle: true },
+  'with bundle: packages': { env: 'production', bundle: 'packages' },
+  'with bundle: false': { env: 'production', bundle: false },
+  'with fingerprints on request': { env: 'production', compile: true, fingerprint: true }
+} as const)) {
   const modules: View = (assets, nonce) =>
     assets.importMap({ nonce }) + assets.javascript('app', { type: 'module', nonce })
 
-  test(`workers of a dependency run without its other modules: ${JSON.stringify(options)}`, async t => {
+  test(`a package’s workers run without its modules that need a document: ${what}`, async t => {
     const { page, warnings } = await makePage(t, WORKERS, modules, options)
     const [title, ...told] = await page.evaluate<string[]>('ready')
     t.true(title?.endsWith('pdf'))

@@ -124,7 +124,7 @@ async function useMap(page: Page): Promise<void> {
 }
 
 for (const [what, mode] of Object.entries(MODES)) {
-  test(`every widget of a shop with seven packages works under a policy: ${what}`, async t => {
+  test(`every widget of a shop works under a Content-Security-Policy: ${what}`, async t => {
     const options = { ...PACKAGES, ...mode, root: makeShop(t) }
     if (mode.env === 'production') await precompile(options, { warn: message => t.fail(message) })
     for (const hasHost of mode.bundle === true ? [false, true] : [false]) {
@@ -146,15 +146,15 @@ for (const [what, mode] of Object.entries(MODES)) {
   })
 }
 
-/** What its visitors load; the first contestant is what one gets without an option. */
+/** What visitors load of the first contestant, which joins the modules of packages, and compresses at the best level. */
 const WALK = `import { contestants } from './bench/visit/contestants.ts'
   import { build, removeBuilds, visitsOf } from './bench/visit/visits.ts'
   try { console.log(JSON.stringify(await visitsOf(build(contestants[0])))) } finally { removeBuilds() }`
 
+/** Of `/`, `/shops`, `/` again, and `/` after a deploy: with dictionaries in the browser, and without. */
 type Visit = Readonly<Record<'requests' | 'bytes', number>>
 
-test('a visitor of the shop loads no more than of a bundle, and after a deploy what has changed', async t => {
-  // Its bytes are those of the best level of brotli.
+test('each visit to the shop keeps to its number of requests and bytes, also after a deploy', async t => {
   const { NODE_OPTIONS: _, ...env } = process.env
   const words = ['--import=tsx', '--input-type=module', '--eval', WALK]
   const { stdout } = await command(process.execPath, words, { env })

@@ -1,4 +1,4 @@
-// How many copies of one page Varnish stores or marks, for fields that anybody can make up, and who decides it.
+// Varnish keeps few copies of one page, though anybody can make up values of the fields that a page varies by.
 import { Agent } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
@@ -49,7 +49,7 @@ const FLOODS: Record<string, [Middleware, (at: number) => Record<string, string>
 }
 
 for (const [field, [route, made]] of Object.entries(FLOODS)) {
-  test(`${COUNT} made-up values of ${field} leave no copies for Varnish to search`, async t => {
+  test(`${COUNT} made-up values of ${field} leave only a few copies of a page in Varnish`, async t => {
     const { varnish, counter } = await cached(route)
     const before = await counter('client_req')
     await varnish('/flooded')
@@ -69,7 +69,7 @@ for (const [field, [route, made]] of Object.entries(FLOODS)) {
   })
 }
 
-test('Varnish asks once whether there is a delta from a dictionary, and stores the file once otherwise', async t => {
+test('Varnish asks for a file once for each dictionary, however many browsers have it', async t => {
   const counted = await cached(file)
   const { varnish } = counted
   for (const [text, encoding] of [
@@ -79,6 +79,7 @@ test('Varnish asks once whether there is a delta from a dictionary, and stores t
   ] as const) {
     const headers = offering(text)
     t.is((await varnish('/file', { headers })).headers['content-encoding'], encoding, text)
+    // Now Varnish knows that there is no delta, and stores the file that it gets without a dictionary.
     if (text === 'old') await varnish('/file', { headers })
     for (let visit = 0; visit < 3; visit++) {
       const answer = await varnish('/file', { headers })
@@ -89,7 +90,7 @@ test('Varnish asks once whether there is a delta from a dictionary, and stores t
   t.is(counted.runs, 4, 'once for each dictionary, and once for what is sent without one')
 })
 
-test('a default that varies by a credential is stored for those who have none, and passed for the others', async t => {
+test('Varnish stores a page only for those who send no credentials', async t => {
   const counted = await cached(page(['Cookie']))
   const { varnish } = counted
   for (const headers of [{ cookie: 'a=1' }, { authorization: 'b' }, { cookie: 'c=1' }]) {
@@ -104,7 +105,7 @@ test('a default that varies by a credential is stored for those who have none, a
   }
 })
 
-test('the application gets the credentials that were sent, in every attempt, and no others', async t => {
+test('the application behind Varnish gets exactly the credentials that were sent', async t => {
   const seen: string[] = []
   const { varnish } = await cached(ctx => {
     const fields = ['Cookie', 'Authorization', 'X-Cookie', 'X-Authorization']

@@ -1,4 +1,4 @@
-// What hot replacement tells a page, and not those for whom it is not: other origins and hosts, paths that are no module.
+// Hot replacement tells pages of this machine about modules of the app, and nothing to others or about other files.
 import { ask } from '../../support/raw.ts'
 import { makeSite, test, type ExecutionContext, type Site } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
@@ -18,6 +18,7 @@ const FILES = {
   '/node_modules/lib/other.js': 'secret()'
 }
 const OURS = ['/assets/app.js', '/assets/part.js', '/assets/data.json', '/assets/app.css']
+/** What is no module of the app: other files, other spellings, and paths of this package and of Vite. */
 const OTHERS = [
   ...['/secret.js', '/package.json', '/apps/web/secret.js', '/apps/web/assets/js/part.js'],
   ...['/node_modules/lib/index.js', '/assets/node_modules/lib/other.js', '/etc/passwd'],
@@ -64,7 +65,7 @@ async function answered(site: Site, path: string, headers?: Readonly<Record<stri
   return { status, head: head.replace(/^Date: .*\r\n/m, ''), body: body.toString() }
 }
 
-test('a request that may not have the live channel gets no update, and neither script', async t => {
+test('other sites and machines get no update and no script of hot replacement', async t => {
   const { site, told } = await edited(t)
   const names = ['hot.js', 'refresh.js', 'live?use=part.js&tick=0', `hot.js?t=${told.hot?.tick}`]
   t.is((await answered(site, '/assets/-/hot.js')).status, 200)
@@ -76,7 +77,7 @@ test('a request that may not have the live channel gets no update, and neither s
   }
 })
 
-test('a page that may not have the live channel names no version of a module', async t => {
+test('a page for another host, or behind a proxy, names no version of an edited module', async t => {
   const { site, told } = await edited(t)
   t.true((await answered(site, '/')).body.includes(`src="/assets/app.js?t=${told.hot?.tick}"`))
   for (const headers of [{ Host: 'evil.example' }, { 'X-Forwarded-For': '203.0.113.9' }]) {
@@ -85,7 +86,7 @@ test('a page that may not have the live channel names no version of a module', a
   }
 })
 
-test('a module that is edited has its context, and is imported by its version', async t => {
+test('pages load an edited module under a new URL, with its import.meta.hot', async t => {
   const { site, told } = await edited(t)
   const importer = await answered(site, '/assets/app.js')
   t.true(importer.body.includes(`part.js?t=${told.hot?.tick}`), importer.body)
@@ -94,7 +95,7 @@ test('a module that is edited has its context, and is imported by its version', 
   t.true(body.startsWith(`${context}import.meta.hot?.accept() // edited`), body)
 })
 
-test('a version in the URL opens no path, and changes no response', async t => {
+test('no query, such as a version, changes what is sent, be it a module or a 404', async t => {
   const { site, told } = await edited(t)
   for (const path of [...OURS, ...OTHERS]) {
     const plain = await answered(site, path)
@@ -104,7 +105,7 @@ test('a version in the URL opens no path, and changes no response', async t => {
   }
 })
 
-test('a page is told of edited modules of the app alone, whatever it lists', async t => {
+test('a page is told only of edits in modules of the app, whatever it asks about', async t => {
   const { told, edit } = await edited(t)
   t.deepEqual(told.hot?.edited, ['/assets/part.js'])
   t.deepEqual(Object.keys(told.hot?.modules ?? {}), ['/assets/part.js', '/assets/app.js'])
@@ -116,7 +117,7 @@ test('a page is told of edited modules of the app alone, whatever it lists', asy
   t.deepEqual(filesIn(next), OURS)
 })
 
-test('data that was edited after a page loaded it is told as an edit when the page connects', async t => {
+test('a page that connects late is told of data that was edited since the page was loaded', async t => {
   const site = await makeSite(t, {
     'js/app.js': "import data from './data.json' with { type: 'json' }\nimport.meta.hot?.accept()",
     'js/data.json': '1'
@@ -124,6 +125,7 @@ test('data that was edited after a page loaded it is told as an edit when the pa
   const names = ['/assets/app.js', '/assets/data.json']
   for (const name of names) t.is((await site.ask(name)).status, 200, name)
   site.write('js/data.json', '2')
+  // The page says that it was loaded a minute ago.
   const tab = await openTold(t, site.port, `use=${names.map(encodeURIComponent).join()}&age=60000`)
   const [told] = tab.told() as readonly ToldOfEdits[]
   t.deepEqual(told?.hot?.edited, ['/assets/data.json'])

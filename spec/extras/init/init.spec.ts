@@ -30,7 +30,7 @@ async function published(root: string): Promise<string[]> {
   return Object.keys(assets).filter(path => !path.endsWith('.map'))
 }
 
-test('init gives a new project, here or at --root, assets, a configuration and dotfiles', async t => {
+test('init gives a new project what it starts with: assets, a configuration and dotfiles', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   t.regex((await run(root, 'init --root none')).stderr, /--root: no such directory: none\n$/)
   const dry = await run(root, 'init --dry-run')
@@ -53,22 +53,19 @@ test('what init gives can be served, precompiled and verified as it is', async t
   const root = makeProject(t, { 'package.json': '{ "type": "commonjs" }' })
   const { stdout: next } = await run(root, 'init')
   t.true(next.includes("const options = require('./assets.config.js')"))
-  // In a package of CommonJS modules, for Jest too.
+  // A package of CommonJS modules can require it, as Jest does.
   const options = createRequire(import.meta.url)(join(root, 'assets.config.js')) as object
   t.like(options, { root })
   const { ask } = await makeSite(t, {}, { ...options, root })
   for (const name of ['favicon.ico', 'logo.svg', 'app.js', 'app.css'])
     t.is((await ask(`/assets/${name}`)).status, 200, name)
   t.is((await run(root, 'precompile --quiet')).status, 0)
-  // With two source maps.
   t.is((await run(root, 'verify')).stdout, '4 assets, no problems\n')
 })
 
-test('init gives a TypeScript project a typed configuration, which an ES module imports', async t => {
-  for (const [type, name] of Object.entries({
-    module: 'assets.config.ts',
-    commonjs: 'assets.config.mts'
-  })) {
+test('init gives a TypeScript project a typed configuration, also one of CommonJS modules', async t => {
+  const names = { module: 'assets.config.ts', commonjs: 'assets.config.mts' }
+  for (const [type, name] of Object.entries(names)) {
     const files = { 'package.json': `{ "type": "${type}" }`, 'tsconfig.json': '{}' }
     const root = makeProject(t, files)
     const { stdout } = await run(root, 'init')
@@ -97,7 +94,7 @@ test('init writes nothing through a link that leads out of the project', async t
   t.is(readFileSync(join(root, 'real'), 'utf8'), `x\n${IGNORED}`)
 })
 
-test('init overwrites nothing, adds only missing lines, and a second run changes nothing', async t => {
+test('init only adds what is missing, so that a second run changes nothing', async t => {
   const own = {
     'apps/shop/assets/app.css': '',
     'assets.config.ts': 'export default {}',
@@ -164,7 +161,7 @@ test('init opens nothing that is no file: a FIFO would wait for a writer', async
     t.true(steps.some(step => isDeepStrictEqual(step, { path, action: 'keep' })))
 })
 
-test('init <app> adds an app to a project, says where it is, and keeps what is there', async t => {
+test('init <app> adds an app without a change to what is there', async t => {
   const config = 'export default { prefix: "/files" }'
   const root = makeProject(t, {
     'apps/web/assets/app.css': 'own{}',
@@ -200,7 +197,7 @@ test('init <app> is refused where it would hide the assets of the project', asyn
   t.deepEqual(filesBelow(root).toSorted(), ['assets/app.css', 'package.json'])
 })
 
-test('init <app> says what keeps the only app at /, and that does', async t => {
+test('the option that init <app> names keeps the first app at /', async t => {
   const root = makeProject(t, { 'apps/shop/assets/app.css': 'a{}', 'package.json': '{}' })
   const { stdout } = await run(root, 'init admin')
   const [, apps = ''] = /set (apps: .*) in assets\.config\.js\./.exec(stdout) ?? []
@@ -221,12 +218,13 @@ for (const [title, files, line] of [
   test.serial(`init ${title}, interrupted anywhere, is completed by another run`, async t => {
     const whole = makeProject(t, files)
     const { calls: all } = await onFailingDisk(whole, {}, () => run(whole, line))
-    // Behind its removal everything is there.
+    // When this folder of unfinished files is removed, everything is in its place.
     const isStage = ({ path }: (typeof all)[number]) => path.endsWith('.koa-fresh-assets-init')
     const calls = all.slice(0, all.findLastIndex(isStage) + 1)
     const expected = textsBelow(whole)
     const writes = calls.flatMap(({ syscall }, at) => (WRITES.test(syscall) ? at + 1 : []))
     t.true(writes.length > 10, JSON.stringify(calls))
+    // From this write on the disk fails: at each third write, or, in a long run, at each.
     for (const at of writes.filter((_, number) => number % cases(3, 1) === 0)) {
       const root = makeProject(t, files)
       await onFailingDisk(root, { at, isEnd: true }, () => run(root, line))

@@ -1,4 +1,4 @@
-// Texts whose expressions got values keep the places of their sources: in source maps, errors and warnings.
+// Values in place of `process.env.…` and `import.meta.env.…`: source maps, errors and warnings name places in the source.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { decode } from '@jridgewell/sourcemap-codec'
 import { makeProject, makeSite, placed, run, test, warningsAbout } from '../../support/index.ts'
@@ -15,14 +15,14 @@ const FILES = { 'plain.js': CODE, 'typed.js.ts': `let n: number = 1\n${CODE}` }
 const INLINE = ['after = ', 'f(1)', 'own = ', 'behind = ', 'f(2)', 'both = ', '3)']
 const PLACES = [...INLINE, 'throw new', 'Error(']
 
-test('a large script has no map of its own, which would be longer than the script', async t => {
+test('a large script gets no source map, which would be longer than the script', async t => {
   const large = `console.log(process.env.NODE_ENV, '${'x'.repeat(300_000)}')`
   const site = await makeSite(t, placed({ 'large.js': large }), { env: 'development' })
   const { text } = await site.ask('/assets/large.js')
   t.true(text === large.replace('process.env.NODE_ENV', '"development"'))
 })
 
-test('source maps lead behind an expression that got a value, in JavaScript and TypeScript', async t => {
+test('source maps stay correct after a replaced import.meta.env, in JavaScript and TypeScript', async t => {
   const root = makeProject(t, placed(FILES))
   const site = await makeSite(t, {}, { root, env: 'development' })
   for (const [name, source] of Object.entries(FILES)) {
@@ -31,6 +31,7 @@ test('source maps lead behind an expression that got a value, in JavaScript and 
     const [, data = ''] = /base64,(\S+)\s*$/.exec(text) ?? []
     const map = JSON.parse(Buffer.from(data, 'base64').toString()) as SourceMapPayload
     t.deepEqual(map.sourcesContent, [source])
+    // In order, as readers of a map search by halves.
     for (const line of decode(map.mappings)) {
       const columns = line.map(([column]) => column)
       t.deepEqual(
@@ -50,26 +51,26 @@ test('source maps lead behind an expression that got a value, in JavaScript and 
   }
 })
 
-test('an error behind an expression that got a value has its place in the source', async t => {
+test('an error after a replaced import.meta.env names its place in the source', async t => {
   const code = "import.meta.env.MODE; import './gone.js'"
   const root = makeProject(t, placed({ 'app.js': code }))
   const message = 'apps/web/assets/app.js:1:30 refers to ./gone.js'
   await t.throwsAsync(run({ root }), { message: new RegExp(message) })
 })
 
-test('an expression without a value is a warning with its place, in every environment', async t => {
+test('an environment variable without a value is a warning with its place, in all environments', async t => {
   const uses =
     'export const a = process.env.API\nexport const b = [import.meta.env.VITE_A, process.env.API]'
   const files = { 'warned.js': uses, 'warned-too.js.ts': `type A = 1\n${uses}` }
   const root = makeProject(t, placed(files))
-  const set = (name: string, what: string) =>
+  const warning = (name: string, what: string) =>
     `uses ${name}, which ${what}: set define: { '${name}': … }`
-  const both = [
-    set('process.env.API', 'no browser has'),
-    set('import.meta.env.VITE_A', 'is undefined')
+  const warnings = [
+    warning('process.env.API', 'no browser has'),
+    warning('import.meta.env.VITE_A', 'is undefined')
   ]
   const places = words('warned.js:1:18 warned.js:2:19 warned-too.js.ts:2:18 warned-too.js.ts:3:19')
-  const told = places.map((place, at) => `apps/web/assets/${place} ${both[at % 2]}`).toSorted()
+  const told = places.map((place, at) => `apps/web/assets/${place} ${warnings[at % 2]}`).toSorted()
   t.deepEqual((await run({ root })).warnings.toSorted(), told)
   const site = await makeSite(t, {}, { root, env: 'development' })
   for (const name of ['warned', 'warned-too']) await site.ask(`/assets/${name}.js`)
@@ -79,7 +80,7 @@ test('an expression without a value is a warning with its place, in every enviro
   t.deepEqual((await run({ root, define })).warnings, [])
 })
 
-test('another value of an option, or another environment, makes a published file again', async t => {
+test('a published file is made again for another value of define, or another environment', async t => {
   const root = makeProject(t, placed({ 'app.js': '[__A__, import.meta.env.MODE]' }))
   const textWith = async (env: string, value: unknown) => {
     const site = await makeSite(t, {}, { root, env, compile: true, define: { __A__: value } })
@@ -90,7 +91,7 @@ test('another value of an option, or another environment, makes a published file
   t.is(await textWith('staging', { b: [null] }), '[({"b":[null]}), "staging"]')
 })
 
-test('classic scripts get values as well, and files of node_modules stay', async t => {
+test('environment values are put into all scripts, also classic ones, except in node_modules', async t => {
   const code = 'var mode = process.env.NODE_ENV'
   const sources = { dir: '../../node_modules/own', at: 'own' }
   const files = { 'classic.js': code, '/node_modules/own/b.js': code }

@@ -1,4 +1,4 @@
-// What a build makes of packages, and what it refuses. But for two specs it runs in this process.
+// What a build makes of packages, and what it refuses.
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -89,21 +89,22 @@ test.before(async () => {
 })
 test.after.always(() => removeProject(top))
 
-test('each importer has its own of two installed versions; what importers share is loaded once', async t => {
+test('each importer gets the version installed for it, loaded once for all that share it', async t => {
   t.is(built.message, '')
   t.is((await built.load('a'))['default'], 'one')
   t.deepEqual((await built.load('b'))['default'], ['two', 'two'])
   t.deepEqual((await built.load('one'))['seen'], ['two', 'one'])
 })
 
-test('CommonJS has the names that it exports, those that the app imports, and its default', async t => {
+test('a CommonJS package can be imported by the names of its exports and as a default', async t => {
   t.like(await built.load('named'), { one: 1, two: 2, default: { one: 1, two: 2 } })
+  // `wantedOf` says that the app imports the name `given`.
   const all = { given: 'given', other: 'other' }
   t.deepEqual({ ...(await built.load('all')) }, { given: 'given', default: all })
   t.is((await built.load('compiled'))['default'], 'five')
 })
 
-test('a chunk of CommonJS keeps its name and its text where another package is built as well', async t => {
+test('the built files of CommonJS packages stay the same when a package is added', async t => {
   const commonJs = (name: string, code: string) => pkg(name, {}, { 'index.js': code })
   const files = {
     ...commonJs('core', 'exports.core = 1'),
@@ -124,7 +125,7 @@ test('a chunk of CommonJS keeps its name and its text where another package is b
   t.deepEqual(rest, before)
 })
 
-test('what a module refers to by its own URL is published, a worker with what it imports', async t => {
+test('files and workers to which a package refers by import.meta.url are published', async t => {
   t.regex(String((await built.load('urls'))['url']), /\/npm\/urls\/data\/a\.wasm\?v=1$/)
   for (const path of ['data/a.wasm', 'classic.js'])
     t.true(built.kept?.files.some(({ name }) => name === `npm/urls/${path}`))
@@ -134,7 +135,7 @@ test('what a module refers to by its own URL is published, a worker with what it
   t.regex(readFileSync(join(built.kept?.directory ?? '', worker), 'utf8'), /"told"/)
 })
 
-test('a package named like a folder of another has another name; mapped imports stay as they are', async t => {
+test('each import leads to its own package, also with similar names and those that the app maps', async t => {
   for (const name of ['chart', 'chart.js']) t.is((await built.load(name))['a'], name)
   t.is((await built.load('chart.js/auto'))['a'], 'auto')
   t.is(built.kept?.imports.names.get('chart'), 'npm/-/chart.js')
@@ -156,7 +157,7 @@ test('source maps name the packages, not the folders in which these lie', t => {
 
 test('a build that cannot be kept beside the packages is kept elsewhere', async t => {
   const project = makeProject(t, placed(TIP))
-  // No folder can be made in the place of a file.
+  // This file has the name of the folder that `buildIn` would make.
   writeFiles(project, { 'built-development': '' })
   const { kept, fileOf } = await buildIn(wantedOf(project, ['tip/more']))
   t.not(kept?.directory, await directoryFor(project, '', ''))
@@ -164,7 +165,7 @@ test('a build that cannot be kept beside the packages is kept elsewhere', async 
   await removeProject(kept?.directory ?? '')
 })
 
-test('two processes that build at once have each a whole build, and one of them is kept', async t => {
+test('processes that build at the same time each get a whole build', async t => {
   const project = makeProject(t, placed({ ...TIP, ...PACKAGES }))
   const directory = join(project, 'kept')
   const jobs = [['tip'], ['tip/more', 'chart']].map(each => wantedOf(project, each))
@@ -175,6 +176,7 @@ test('two processes that build at once have each a whole build, and one of them 
   t.true(all.some(each => each.directory === restored?.directory))
   for (const { file } of all.flatMap(({ files }) => files)) t.true(statSync(file).size > 0, file)
   t.is(readdirSync(directory).length, 3, 'two builds, and the list')
+  // The next build removes one that is old.
   const old = readdirSync(directory).find(name => name !== 'list') ?? ''
   utimesSync(join(directory, old), 0, 0)
   const wanted = wantedOf(project, ['one'])
@@ -186,7 +188,7 @@ test('two processes that build at once have each a whole build, and one of them 
   t.false(existsSync(join(directory, old)))
 })
 
-test('what only some environments load may be missing', async t => {
+test('a dependency that is only loaded in some environments may be missing', async t => {
   t.is((await built.load('optional'))['default'], undefined)
   const { message } = await buildIn(wantedOf(root, ['optional', 'lost']))
   t.regex(message, /^the option packages names the package lost, which is not installed/)
@@ -214,7 +216,7 @@ const BROKEN = {
 
 const THOUGH = 'though the option packages names it'
 
-test('the error says of every package what is wrong, and what to write', async t => {
+test('the error of a build says of each package how to repair it', async t => {
   const project = makeProject(t, placed(BROKEN))
   for (const told of [
     {
@@ -261,33 +263,26 @@ const NOT_FOUND = {
 } as const
 
 // Serial: its processor time is that of the process.
-test.serial(
-  'a hostile package.json, or import, is an error that names it, and takes linear time',
-  async t => {
-    const hostile = (name: string, json: string, code = '') =>
-      pkg(
-        name,
-        {},
-        { 'package.json': `{"name":"${name}","version":"1.0.0",${json}}`, 'i.js': code }
-      )
-    const project = makeProject(t)
-    for (const [name, json] of Object.entries(NO_MODULE))
-      writeFiles(project, placed(hostile(name, json)))
-    for (const [name, [specifier, json]] of Object.entries(NOT_FOUND))
-      writeFiles(project, placed(hostile(name, `"module":"i.js",${json}`, `import '${specifier}'`)))
-    const before = process.cpuUsage()
-    const first = await buildIn(wantedOf(project, Object.keys(NO_MODULE)))
-    for (const name of Object.keys(NO_MODULE))
-      t.true(first.message.includes(`- ${name} 1.0.0 has no module for browsers`), first.message)
-    const second = await buildIn(wantedOf(project, Object.keys(NOT_FOUND)))
-    for (const [name, [specifier]] of Object.entries(NOT_FOUND)) {
-      const shown = specifier.replace('\0', '\\u0000')
-      const told = `node_modules/${name}/i.js imports '${shown}', which is not there: install`
-      t.true(second.message.includes(told), second.message)
-    }
-    t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
+test.serial('a hostile package.json or import soon leads to an error that names it', async t => {
+  const hostile = (name: string, json: string, code = '') =>
+    pkg(name, {}, { 'package.json': `{"name":"${name}","version":"1.0.0",${json}}`, 'i.js': code })
+  const project = makeProject(t)
+  for (const [name, json] of Object.entries(NO_MODULE))
+    writeFiles(project, placed(hostile(name, json)))
+  for (const [name, [specifier, json]] of Object.entries(NOT_FOUND))
+    writeFiles(project, placed(hostile(name, `"module":"i.js",${json}`, `import '${specifier}'`)))
+  const before = process.cpuUsage()
+  const first = await buildIn(wantedOf(project, Object.keys(NO_MODULE)))
+  for (const name of Object.keys(NO_MODULE))
+    t.true(first.message.includes(`- ${name} 1.0.0 has no module for browsers`), first.message)
+  const second = await buildIn(wantedOf(project, Object.keys(NOT_FOUND)))
+  for (const [name, [specifier]] of Object.entries(NOT_FOUND)) {
+    const shown = specifier.replace('\0', '\\u0000')
+    const told = `node_modules/${name}/i.js imports '${shown}', which is not there: install`
+    t.true(second.message.includes(told), second.message)
   }
-)
+  t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
+})
 
 const OTHER = '../../other/node_modules/tip/secret.js'
 const REFUSED = /outside of its package|which is not there|has no module|begins with a dot/
@@ -311,7 +306,7 @@ const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>
   ['a hidden file by exports', '', { exports: './.secret.js' }]
 ]
 
-test('what is outside of a package is not published, whatever leads there', async t => {
+test('only visible files of a package itself are published, whatever it refers to', async t => {
   const key = "export const key = 'the key of the application'"
   const secrets = { '/secret.js': key, '/secret.cjs': '', '/node_modules/tip/unused.js': key }
   const others = {

@@ -1,14 +1,8 @@
 // A stylesheet gets the version of a package that Node finds from its folder, whatever was asked for before.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  makeProject,
-  makeSite,
-  readManifest,
-  run,
-  test,
-  writeFiles
-} from '../../../support/index.ts'
+import { makeProject, makeSite, readManifest, run, test } from '../../../support/index.ts'
+import { writeFiles } from '../../../support/index.ts'
 import { dependencies } from '../package-files.ts'
 
 /** What each package imports. */
@@ -38,6 +32,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   less: OF_KIT
 }
 
+/** Makes a version whose stylesheets import those of other packages, and then say where they lie. */
 function install(root: string, name: Name, folder: string) {
   const written = (write: (name: Name) => string) =>
     `${IMPORTED[name].map(write).join('\n')}\n.x { --at: "${folder}" }`
@@ -49,9 +44,10 @@ function install(root: string, name: Name, folder: string) {
   })
 }
 
+/** Where the stylesheets in a text lie, as each says. */
 const placesIn = (text: string) => Array.from(text.matchAll(/--at: "([^"]+)"/g), ([, at]) => at)
 
-test('every stylesheet gets the version that Node finds, under the same name in all modes', async t => {
+test('a stylesheet gets the version of a package that Node finds, live or precompiled', async t => {
   const names = ['kit', 'grid', 'base']
   const sheets = names.map(name => [`${name}.css`, `@import '${name}/x.css';`])
   const root = makeProject(t, { 'package.json': dependencies(...names) })
@@ -67,6 +63,7 @@ test('every stylesheet gets the version that Node finds, under the same name in 
   }
   await run({ root, bundle: false })
   const { assets } = readManifest(root)
+  // What was asked for first decides nothing.
   for (const order of [Object.keys(EXPECTED), Object.keys(EXPECTED).toReversed()]) {
     const site = await makeSite(t, {}, { root, sourceMaps: false })
     const reached = new Set<string>()

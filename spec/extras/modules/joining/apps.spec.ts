@@ -5,7 +5,7 @@ import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { makeProject, makeSite, readManifest, run, test, words } from '../../../support/index.ts'
 import { ALL, makeShop, pkg, scriptsIn } from './shop.ts'
 
-test('each app is joined by its own option; what another app or a classic script loads stays a file', async t => {
+test('an app’s option joins its modules, but none that another app or a classic script loads', async t => {
   const root = makeProject(t, {
     'apps/web/assets/js/app.js':
       "import { one } from './one.js'\nimport { two } from './two.js'\nimport './own.js'\none(two)",
@@ -26,7 +26,7 @@ test('each app is joined by its own option; what another app or a classic script
   t.deepEqual(assets['/assets/old.js']?.dynamicImports, ['/assets/two.js'])
 })
 
-test('the names of joined modules may have spaces and other letters', async t => {
+test('the names of joined modules may have spaces and accents', async t => {
   const shop = await makeShop(t, ALL, {
     'javascripts/Menü 1.js': "import { a } from './ä b.js'\nconsole.log(a, import('./Später.js'))",
     'javascripts/other.js': "import { a } from './ä b.js'\na()",
@@ -41,7 +41,7 @@ test('the names of joined modules may have spaces and other letters', async t =>
   t.deepEqual(menu?.dynamicImports, [`/assets/${encodeURIComponent('Später.js')}`])
 })
 
-test('modules that only import each other become one file, which is published', async t => {
+test('modules that nothing but each other imports are published as one file', async t => {
   const shop = await makeShop(t, ALL, {
     'javascripts/left.js': "import './right.js'\nexport const left = 1",
     'javascripts/right.js': "import './left.js'\nexport const right = 1"
@@ -52,22 +52,22 @@ test('modules that only import each other become one file, which is published', 
   )
 })
 
-test('a joined module of development is removed, with its source text, unless a release had it', async t => {
+test('a build removes what development published of a joined module, unless a release had it', async t => {
   const site = await makeSite(t, {
     'js/app.ts': "import { part } from './part'\nconsole.log(part)",
     'js/part.ts': "export const part: string = 'part' // secret"
   })
-  const joinedBy = async (bundle: boolean) => {
+  const partAfter = async (bundle: boolean) => {
     t.regex((await site.ask('/assets/part.js')).text, /sourceMappingURL=data:/)
     await run({ root: site.root, bundle })
     return site.read('/public/assets/part.js')
   }
-  t.is(await joinedBy(true), undefined)
-  t.is(await joinedBy(false), 'export const part = "part";\n')
-  t.not(await joinedBy(true), undefined)
+  t.is(await partAfter(true), undefined)
+  t.is(await partAfter(false), 'export const part = "part";\n')
+  t.not(await partAfter(true), undefined)
 })
 
-test('a module that would take the place of another file is an error', async t => {
+test('a joined module that would take the place of another file is an error', async t => {
   const there = { 'javascripts/joined/big.js': "document.title = 'mine'" }
   const taken = /would be \/assets\/joined\/big\.js, which is there/
   await t.throwsAsync(makeShop(t, ALL, there), { message: taken })
@@ -84,7 +84,7 @@ const FINDER = {
 }
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`a package that asks for its place or environment is told nothing of the disk: ${bundle}`, async t => {
+  test(`no published file contains a path of the build machine, with bundle: ${bundle}`, async t => {
     const options = { ...ALL, bundle, packages: [...ALL.packages, 'machine', 'finder'] }
     const { root, text, scripts } = await makeShop(t, options, {
       'javascripts/main.js': `import { url, dir } from 'finder'
