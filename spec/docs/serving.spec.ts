@@ -33,7 +33,7 @@ const versions = httpCachingPage.take('Templates and stylesheets')
 const BOOKS = `const book = { id: 7, revision: 1, title: 'Walden' }
   const shelves = new Map()
   export const books = {
-    find: () => book,
+    find: id => (id === '7' ? book : undefined),
     all: () => [book],
     save: (_, { title }) => Object.assign(book, { title, revision: book.revision + 1 }),
     shelf: name => shelves.get(name),
@@ -64,7 +64,9 @@ test('each example responds on the wire as the page shows', async t => {
   t.is((await site.ask('/api/books', again)).status, 304)
   const put = { method: 'PUT', body: '{' }
   t.is((await site.ask('/books/7', put)).status, 428)
-  t.is((await site.ask('/books/7', { ...put, headers: { 'if-match': '"7-1"' } })).status, 400)
+  const edit = { ...put, headers: { 'if-match': '"7-1"' } }
+  t.is((await site.ask('/books/7', edit)).status, 400)
+  t.is((await site.ask('/books/8', { ...edit, body: '{}' })).status, 404)
 })
 
 test('of two edits of one book whose bodies arrive together, the second is a 412', async t => {
