@@ -54,9 +54,9 @@ export const LEFT_OUT = [
       'a signal that comes while plain names are replaced*',
       'under umask 077 a web server can read*',
       'without free descriptors there are errors for a while*',
-      'what cannot be read or written is a 500 that names it, until it can be*',
-      'what the process may not read in a mount or public is a 404*',
-      'what this process may not look into at start is an error that says what to do',
+      'an asset that cannot be read or published is a 500 that names it*',
+      'a file or folder of a mount or public that may not be read is a 404*',
+      'a file or folder that may not be read at start is an error that says what to do',
       'a folder that may be entered and not listed serves its files*'
     ]
   },

@@ -11,7 +11,7 @@ const page: Middleware = async ctx => {
   ctx.body = 'page'
 }
 
-test('a default stays public beside a policy without a nonce', async t => {
+test('a default stays public beside a Content-Security-Policy without a nonce', async t => {
   for (const policy of ["'self'", "'sha256-nonce'", 'nonce-4f.example']) {
     const app = new Koa().use((ctx, next) => {
       ctx.set('Content-Security-Policy', `script-src ${policy}`)
@@ -22,7 +22,7 @@ test('a default stays public beside a policy without a nonce', async t => {
   }
 })
 
-test('a default varies by credentials, and is private for a request with one', async t => {
+test('with a default, caches may not give others the response to a request with credentials', async t => {
   for (const [options, vary, personal] of [
     [{}, 'Authorization', ['authorization']],
     [
@@ -68,7 +68,7 @@ const NEGOTIATED: Readonly<
 }
 
 for (const place of ['behind', 'in front']) {
-  test(`what a page with a default was negotiated by is in its Vary, asked for ${place}`, async t => {
+  test(`with a default, Vary names the headers by which middleware ${place} negotiates`, async t => {
     const negotiate: Middleware = (ctx, next) => {
       NEGOTIATED[ctx.path]?.[0](ctx)
       return next()
@@ -120,7 +120,7 @@ const LATE_READERS: Readonly<Record<string, (app: Koa) => Koa>> = {
   }
 }
 
-test('a default is private for JSON that reads a cookie while it is written, and for no other', async t => {
+test('JSON makes a default private only if it reads a cookie while it is written', async t => {
   for (const [what, build] of Object.entries(LATE_READERS)) {
     const { headers, body } = await (await open(t, build(new Koa()))).get({ cookie: 'name=Ann' })
     t.regex(body, /Ann/, what)
@@ -130,7 +130,7 @@ test('a default is private for JSON that reads a cookie while it is written, and
   t.is((await (await open(t, app)).get()).headers['cache-control'], 'public, max-age=60')
 })
 
-test('a default is private for a body that middleware in front makes JSON of, as of a BigInt', async t => {
+test('a default is private for a body that only middleware in front can make JSON of', async t => {
   const app = new Koa().use(async (ctx, next) => {
     await next()
     const { body } = ctx as { body: unknown }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { aTrace, run } from '../../support/people/trace.ts'
 import { cases, test } from '../../support/index.ts'
 
-test('people who share a browser and a cache are shown their own pages, and current ones', async t => {
+test('people who share a browser and a cache are only shown current pages that are for them', async t => {
   let responses = 0
   const property = fc.asyncProperty(aTrace, async trace => {
     responses += await run(trace)

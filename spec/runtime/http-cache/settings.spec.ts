@@ -13,7 +13,7 @@ const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)
 const validators = (given: unknown) => validatorsOf(given as never, undefined)
 
-test('what a database returns is accepted, and what is null is not set', t => {
+test('ctx.fresh takes values as databases return them, also null', t => {
   const dateOfAnotherRealm: unknown = runInNewContext('new Date(1577836800789)')
   for (const [given, etag, lastModified] of [
     [{ last_modified: DATE }, undefined, SECONDS],
@@ -34,7 +34,7 @@ test('what a database returns is accepted, and what is null is not set', t => {
   }
 })
 
-test('a lastModified may be milliseconds, or what databases write, in UTC without an offset', t => {
+test('a lastModified may be milliseconds or a timestamp of a database, by default in UTC', t => {
   const inKolkata = <T>(make: () => T) => within('Asia/Kolkata', make, 'TZ')
   t.not(
     inKolkata(() => new Date(2020, 0, 1).getTime()),
@@ -55,7 +55,7 @@ test('a lastModified may be milliseconds, or what databases write, in UTC withou
   t.is(validators({ lastModified: 1e11 }).lastModified, 1e11)
 })
 
-test('with a version, a date of whole seconds is an ETag once no other edit can have it', t => {
+test('with a version, a Date becomes an ETag only once no later edit can have the same Date', t => {
   const thisSecond = () => Math.floor(Date.now() / 1000) * 1000
   const etagOf = (time: number) => validatorsOf(new Date(time), '1').etag
   let [second, etag]: [number, string | undefined] = [0, '']
@@ -68,7 +68,7 @@ test('with a version, a date of whole seconds is an ETag once no other edit can 
   t.regex(etagOf(second + 1) ?? '', new RegExp(`^"${second + 1}-[0-9a-f]{16}"$`))
 })
 
-test('a lastModified that is not a time is rejected, even beside an etag, and so are seconds', t => {
+test('a lastModified that is not a time, or is one in seconds, is rejected', t => {
   const times = ['', 'soon', '2020', '2020-13-01', '2020-01-01T25:00Z', '2020-01-01T00:00:00 GMT']
   const message =
     /^(lastModified must be a valid Date, milliseconds or an ISO 8601 string, got |an HTTP date)/
@@ -89,7 +89,7 @@ class Book {
 class Article extends Book {
   etag = 'column'
 }
-test('an instance of a class may have validators; one that names none is rejected with advice', t => {
+test('ctx.fresh takes nothing but validators, also from an instance of a class', t => {
   const State = class {
     readonly lastModified = DATE
     get etag() {
@@ -247,7 +247,7 @@ type Directives = Parameters<typeof cacheControlFields>[0]
 const NOW = Date.UTC(2020, 0, 1)
 const value = (...directives: Directives) => cacheControlFields(directives).fields[0]?.value
 
-test('directives are written as in the header, in their order, however their names are spelled', t => {
+test('Cache-Control has directives as HTTP spells them, however they are spelled in code', t => {
   for (const [expected, ...directives] of [
     ['public, max-age=600', 'public', { maxAge: 600 }],
     ['private, no-cache, no-store', 'private', 'no-cache', 'no-store'],
@@ -308,7 +308,7 @@ const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
   [{ public: 1 }, /public must be true or false, got 1/],
   [{ cookies: true }, /cookies must be 'shared'/]
 ]
-test('a wrong directive is rejected, and a call without any', t => {
+test('ctx.cacheControl rejects wrong directives and calls without any', t => {
   for (const [directive, message] of WRONG_DIRECTIVES) {
     const write = () => value('public', directive as never)
     t.throws(write, { instanceOf: TypeError, message }, inspect(directive))
@@ -316,7 +316,7 @@ test('a wrong directive is rejected, and a call without any', t => {
   t.throws(() => value(), { message: /at least one directive/ })
 })
 
-test('a lifetime is seconds, a duration or its end, and a max-age is kept', t => {
+test('the lifetime of ctx.expires may be seconds, a duration or the date of its end', t => {
   for (const [lifetime, directives, expires, cacheControl] of [
     [900, ['public', 'no-cache'], 'Wed, 01 Jan 2020 00:15:00', 'public, no-cache, max-age=900'],
     ['15m', ['public'], 'Wed, 01 Jan 2020 00:15:00', 'public, max-age=900'],
@@ -333,7 +333,7 @@ test('a lifetime is seconds, a duration or its end, and a max-age is kept', t =>
   }
 })
 
-test('what is not a lifetime, a target, and contradictions are rejected', t => {
+test('ctx.expires rejects wrong lifetimes, a target and contradictions', t => {
   for (const [message, ...[lifetime, ...directives]] of [
     ...[-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined].map(
       wrong => [/the lifetime must be/, wrong] as const
@@ -346,7 +346,7 @@ test('what is not a lifetime, a target, and contradictions are rejected', t => {
   }
 })
 
-test('versionOf must not be called for each request: the number of versions is limited', t => {
+test('calling versionOf again and again, as for each request, is an error', t => {
   const make = () => inDevelopment(() => versionOf('package.json'))
   for (let made = 0; made < 1000; made++) make()
   t.throws(make, { message: /call it once, where koaHttpCache/ })

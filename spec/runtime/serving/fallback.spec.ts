@@ -18,7 +18,7 @@ const NAVIGATION = { ...OLDER_BROWSER, 'sec-fetch-mode': 'navigate', 'sec-fetch-
 const FETCH = { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`a navigation that would be a 404 gets the shell, ${where}`, async t => {
+  test(`a navigation that would be a 404 gets the fallback, ${where}`, async t => {
     const site = await makeSite(t, FILES, { ...options, ...ADMIN })
     const paths = words(`/ /users/23 /users/ /page.html /users?q=1 /a%20b /v1.2/users /missing.html
       /types/api::article.article /types/api%3A%3Aarticle.article /@user@host.tld
@@ -43,7 +43,7 @@ for (const [where, options] of ENVIRONMENTS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`nothing but a navigation gets the shell, ${where}`, async t => {
+  test(`only navigations to pages get the fallback, ${where}`, async t => {
     for (const [at, mounts] of [
       ['/admin', ADMIN],
       ['', ROOT]
@@ -80,7 +80,7 @@ for (const [what, except] of [
   ['a RegExp', /^\/(?:api|größe)\//g],
   ['a function of the decoded path', (path: string) => /^\/(?:api|größe)\//.test(path)]
 ] as const) {
-  test(`what the fallback excepts by ${what} remains a 404`, async t => {
+  test(`a path that the fallback excepts by ${what} remains a 404`, async t => {
     const mounts = { '/': { dir: 'dist', fallback: { file: 'index.html', except } } }
     const site = await makeSite(t, FILES, { mounts })
     const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
@@ -93,7 +93,7 @@ for (const [what, except] of [
   })
 }
 
-test('the shell has no lifetime but one by a function of the path, and keeps no-store', async t => {
+test('only a function as `headers` gives the fallback a lifetime', async t => {
   for (const [more, expected, project] of [
     [{ immutable: true }, 'no-cache'],
     [{ immutable: /./ }, 'no-cache'],
@@ -120,7 +120,7 @@ test('the shell has no lifetime but one by a function of the path, and keeps no-
   }
 })
 
-test('neither a CDN nor another mount of the same directory gives the shell a lifetime', async t => {
+test('neither headers for CDNs nor another mount of its directory gives the fallback a lifetime', async t => {
   const headers = {
     'CDN-Cache-Control': 'max-age=600',
     'Surrogate-Control': 'max-age=600',
@@ -145,7 +145,7 @@ test('neither a CDN nor another mount of the same directory gives the shell a li
   t.is((await site.ask('/app.js')).headers['cache-control'], 'max-age=604800')
 })
 
-test('a 404 with a body of its own stays, and the shell has nothing of another 404', async t => {
+test('the fallback replaces a 404 without a body, and the headers that describe it', async t => {
   const cache = koaHttpCache({ trace: true })
   const routes: Middleware = (ctx, next) =>
     cache(ctx, async () => {
@@ -165,7 +165,7 @@ test('a 404 with a body of its own stays, and the shell has nothing of another 4
   t.is(headers['x-trace'], 'kept')
 })
 
-test('behind a default, the shell of a 404 that a route chose has the lifetime of a shell', async t => {
+test('a default of koaHttpCache gives the fallback no lifetime, even if a route chose the 404', async t => {
   const cache = koaHttpCache({ cacheControl: 'private, max-age=60' })
   const routes: Middleware = (ctx, next) =>
     cache(ctx, async () => {
@@ -181,7 +181,7 @@ test('behind a default, the shell of a 404 that a route chose has the lifetime o
   t.is(await lifetimeAt('/elsewhere'), 'no-store')
 })
 
-test('a handler that responds by itself, and later, gets no shell, no 405 and no field', async t => {
+test('nothing is added to a response that is sent later, with ctx.respond = false', async t => {
   const routes: Middleware = ctx => void (ctx.respond = false)
   const front: Middleware = async (ctx, next) => {
     await next()
@@ -200,7 +200,7 @@ test('a handler that responds by itself, and later, gets no shell, no 405 and no
   t.deepEqual(site.errors, [])
 })
 
-test('a fallback may be a function, which makes the page for navigations and nothing else', async t => {
+test('a fallback may be a function, called only for navigations to pages', async t => {
   let calls = 0
   const fallback: MountOptions['fallback'] = async ctx => {
     calls++

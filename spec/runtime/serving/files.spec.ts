@@ -81,7 +81,7 @@ for (const [how, { path, before, appear }] of Object.entries(APPEARING)) {
   })
 }
 
-test('a new file is served at once, but a page or a folder at the top after `revalidate`', async t => {
+test('a new file is served at once, except a page or a folder at the top of public', async t => {
   const site = await makeRemembering(t)
   for (const path of ['/page', '/fresh/new.css']) {
     await miss(site, path)
@@ -96,7 +96,7 @@ test('a new file is served at once, but a page or a folder at the top after `rev
   }
 })
 
-test('a fingerprint that was requested too early is served as soon as its bytes are built', async t => {
+test('a fingerprinted URL that was requested too early is served as soon as it is built', async t => {
   const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
   t.is((await site.ask('/assets/a.css')).text, 'old')
   const early = `/assets/a-${digestOf(Buffer.from('new'))}.css`
@@ -142,7 +142,7 @@ for (const [what, headers, length] of [
       ['overwritten in place', overwrite],
       ['truncated', (path: string) => fs.truncateSync(path, 1000)]
     ] as const) {
-      test(`a file that is ${how} while it is sent ${what} ends in an aborted connection, ${sender}`, async t => {
+      test(`a file ${how} while sent ${what} ends in an aborted connection, ${sender}`, async t => {
         const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
         const path = site.at('/public/big.bin')
         const { head, body } = await download(site.port, headers, () => change(path))
@@ -199,7 +199,7 @@ for (const [what, change] of [
   ['is replaced', replace]
 ] as const) {
   for (const [sender, options] of SENDERS.slice(0, cases(2, 3))) {
-    test(`a file that ${what} whenever it is looked at is a 200 with the size that is sent, ${sender}`, async t => {
+    test(`a file that ${what} whenever it is looked at is a 200 with its true size, ${sender}`, async t => {
       const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
       const files = { '/public/big.bin': 'x'.repeat(5000) }
       const site = await makeSite(t, files, { ...PRODUCTION, ...unkept, ...options })
@@ -228,7 +228,7 @@ function changing(path: string, change: (path: string) => void): RequestListener
   }
 }
 
-test('a fingerprinted file too large for memory has its digest as ETag, the same on two replicas', async t => {
+test('a fingerprinted file too large for memory has its digest as ETag on all replicas', async t => {
   const bytes = Buffer.alloc(2 * MIB, 'film')
   const name = withFingerprint('/assets/film.mp4', digestOf(bytes))
   for (const mtime of [1e9, 1.5e9]) {
@@ -240,7 +240,7 @@ test('a fingerprinted file too large for memory has its digest as ETag, the same
   }
 })
 
-test('a file whose folders have more names than are remembered is served, however they are read', async t => {
+test('a file whose folders have more names than are remembered is served', async t => {
   const site = await makeRemembering(t)
   for (let at = 0; at < 4900; at++) site.write(`/public/images/${at}.png`, 'image')
   fs.symlinkSync('.', site.at('/public/images/again'))
@@ -250,7 +250,7 @@ test('a file whose folders have more names than are remembered is served, howeve
   t.deepEqual(site.errors, [])
 })
 
-test('a folder of 20,000 names is listed at most once a second, and for no name in two cases', async t => {
+test('a folder of 20,000 names is listed at most once a second, also for names in two cases', async t => {
   const site = await makeSite(t, {}, { ...PRODUCTION, revalidate: 3600 })
   const names = Array.from({ length: 20_000 }, (_, at) => `${at}.txt`)
   for (const name of [...names, 'a.txt', 'A.TXT']) site.write(`/public/${name}`, name)
@@ -324,7 +324,7 @@ const KEEP: ReadonlyArray<(file: string, state: State) => void> = [
   write
 ]
 
-test('validators change with the bytes, the size or the mtime of a file on disk, and never else', async t => {
+test('validators change with nothing but the bytes, the size or the mtime of a file on disk', async t => {
   const makeReplica = (memory: SiteOptions['memory']) =>
     makeSite(t, { '/public/a.mp4': '' }, { ...PRODUCTION, revalidate: 0, memory })
   const memories = [{ maxFileBytes: 100 }, { maxFileBytes: 100, maxBytes: 0 }]
@@ -352,7 +352,7 @@ test('validators change with the bytes, the size or the mtime of a file on disk,
   t.is(new Set(known.values()).size, known.size)
 })
 
-test('an app that compiles is published after a page, where public had no folder for it', async t => {
+test('an app that compiles publishes its first asset where public has no folder for it yet', async t => {
   const files = { '/assets/x/site.css': 'a{}', '/public/robots.txt': '' }
   const site = await makeSite(t, files, {
     env: 'production',
@@ -364,7 +364,7 @@ test('an app that compiles is published after a page, where public had no folder
   t.is((await site.ask('/assets/site.css')).text, 'a{}')
 })
 
-test('copies beside a file of any type are sent', async t => {
+test('a compressed copy beside a file of any type is sent', async t => {
   const text = 'x'.repeat(2000)
   const files = { '/public/scene.glb': text, '/public/scene.glb.gz': gzipSync(text) }
   const site = await makeSite(t, files, PRODUCTION)

@@ -49,7 +49,7 @@ for (const [environment, options] of ENVIRONMENTS) {
       t.deepEqual(site.errors, [])
     })
 
-    test(`a folder’s URL without its slash is redirected there, with its query, ${where}`, async t => {
+    test(`a folder’s URL without a slash redirects to it, with its query, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
       for (const [path, to] of [
         ['/docs', '/docs/'],
@@ -67,7 +67,7 @@ for (const [environment, options] of ENVIRONMENTS) {
       if (at !== '') t.is((await site.ask(at)).headers.location, `${at}/`)
     })
 
-    test(`a folder without an index file, and a file with a slash, are passed on, ${where}`, async t => {
+    test(`a folder without index file, or a file with a slash, is a 404, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
       for (const path of ['/empty', '/empty/', '/none/', '/none', '/blog/', '/docs/page.html/'])
         for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
@@ -89,7 +89,7 @@ for (const [environment, options] of ENVIRONMENTS) {
   }
 }
 
-test('no spelling of a folder is redirected to another host, or anywhere but to itself', async t => {
+test('no spelling of a folder’s URL is redirected to anything but the folder itself', async t => {
   const root = makeProject(t, {
     'html/docs/index.html': 'docs',
     'html/evil.example/index.html': 'evil',
@@ -156,7 +156,7 @@ const PAGES: Files = {
 const SITE = { mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } } }
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`/about is about.html, and /about.html stays, ${where}`, async t => {
+  test(`/about and /about.html both get about.html, ${where}`, async t => {
     const site = await makeSite(t, PAGES, { ...options, ...SITE })
     for (const [path, text] of [
       ['/about', 'about'],
@@ -217,7 +217,7 @@ const PAGE = { index: 'index.html', fallback: 'index.html' }
 const PUBLIC = { '/': { dir: 'public', ...PAGE, cacheControl: 'public, max-age=86400' } }
 
 for (const env of ['development', 'production']) {
-  test(`where public is mounted at /, own assets are as fresh and as cached as before, in ${env}`, async t => {
+  test(`with public mounted at /, assets are as fresh and as cached as without, in ${env}`, async t => {
     const root = makeProject(t, {
       'public/index.html': 'home',
       'public/robots.txt': 'robots',
@@ -244,7 +244,7 @@ for (const env of ['development', 'production']) {
   })
 }
 
-test('without assets of its own, a mount of public also serves the folder of the prefix', async t => {
+test('a mount of public also serves public/assets if the project has no assets', async t => {
   const files = { '/public/assets/docs/index.html': 'built' }
   for (const env of ['development', 'production']) {
     const site = await makeSite(t, files, { env, mounts: PUBLIC })
@@ -262,7 +262,7 @@ const read = async (site: Site, path: string) => {
 }
 
 for (const [where, options] of ENVIRONMENTS) {
-  test(`what a mount lacks is looked for in the shorter one, in public, in the stack, ${where}`, async t => {
+  test(`what a mount lacks is looked for in a shorter mount, public and routes, ${where}`, async t => {
     const files = {
       '/long/a.txt': 'long a',
       '/long/a/index.htm': 'long index',
@@ -300,7 +300,7 @@ for (const [where, options] of ENVIRONMENTS) {
     }
   })
 
-  test(`a mount whose link is switched or made later leads there, if that may be mounted, ${where}`, async t => {
+  test(`a mount whose link is switched serves its new target, if that may be mounted, ${where}`, async t => {
     const elsewhere = makeProject(t, { 'app.js': 'outside' })
     const root = makeProject(t, {
       'builds/1/app.js': 'build 1',
@@ -325,7 +325,7 @@ for (const [where, options] of ENVIRONMENTS) {
 
 const PRODUCTION = { env: 'production', fingerprint: false } as const
 
-test('a new file is seen at once, and a changed one after `revalidate`', async t => {
+test('in a mount `revalidate` delays changes to files, never new files', async t => {
   for (const revalidate of [3600, 0.05]) {
     const mounts = { '/static': { dir: 'build/app', revalidate } }
     const site = await makeSite(t, { '/build/app/js/a.js': 'a' }, { ...PRODUCTION, mounts })

@@ -27,7 +27,7 @@ const makeFile = async (t: ExecutionContext) => {
   return { ...site, etag, get }
 }
 
-test('a response has these headers and no others: a 304 none about content, a 412 only its length', async t => {
+test('a response has no headers but those that its status needs', async t => {
   const { get, etag } = await makeFile(t)
   const common = {
     etag,
@@ -69,7 +69,7 @@ const WHOLE = words(
   'bytes=0-1,3-4 lines=0-1 bytes= bytes=- bytes=b-1 bytes=0x1-2 bytes=+1-2 bytes:1-2 bytes=5-2 x'
 )
 
-test('one range gets 206 or 416; several, another unit and HEAD get the whole file', async t => {
+test('a GET of one range of bytes gets a 206 or 416, anything else the whole file', async t => {
   const { get, etag } = await makeFile(t)
   for (const range of BEYOND) {
     const { status, text, headers } = await get({ range })
@@ -90,7 +90,7 @@ test('one range gets 206 or 416; several, another unit and HEAD get the whole fi
   t.deepEqual([status, headers['content-length'], headers['content-range']], [200, '10', undefined])
 })
 
-test('If-Range: the ETag or the date of the file gets the part, anything else all of it', async t => {
+test('If-Range gets a part only with the ETag or the date of the file', async t => {
   const { get } = await makeFile(t)
   const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', 'abc', '', LATER]
   for (const value of ['{etag}', LAST_MODIFIED, 'Tuesday, 14-Nov-23 22:13:20 GMT', ...others]) {
@@ -102,7 +102,7 @@ test('If-Range: the ETag or the date of the file gets the part, anything else al
   }
 })
 
-test('an mtime before 1990 or yet to come is no Last-Modified, and no date is compared with it', async t => {
+test('an mtime before 1990 or in the future is never taken for the date of a file', async t => {
   const site = await makeFile(t)
   for (const mtime of [0, 1, 315_532_800, 499_162_500, 631_151_999, 4_000_000_000]) {
     utimesSync(site.at('/public/a.txt'), mtime, mtime)
@@ -117,7 +117,7 @@ test('an mtime before 1990 or yet to come is no Last-Modified, and no date is co
   t.is(headers['last-modified'], 'Mon, 01 Jan 1990 00:00:00 GMT')
 })
 
-test('with a CDN host other origins may read assets; in development those of this machine and live.hosts', async t => {
+test('with a CDN host all origins may read assets, in development only local ones and live.hosts', async t => {
   const files = { '/public/assets/a.css': 'a{}', '/public/robots.txt': 'x' }
   const host = 'https://cdn.example'
   const live = { hosts: ['shop.test'] }
@@ -185,7 +185,7 @@ const CHOICES = {
   ]
 }
 
-test('the coding is the one with the highest weight, else the smallest, in a mount as well', async t => {
+test('a client gets the coding to which it gives the most weight, else the smallest', async t => {
   const { get, ask } = await makeCoded(t, { mounts: MOUNTS })
   const bytesOf = {
     br: FORMS['/public/a.css.br'],
@@ -206,7 +206,7 @@ test('the coding is the one with the highest weight, else the smallest, in a mou
   }
 })
 
-test('each coding has its own ETag, and every response varies', async t => {
+test('caches can tell the codings of a file apart, by ETag and Vary', async t => {
   const { get } = await makeCoded(t)
   const tags = new Set<string | undefined>()
   for (const coding of ['br', 'gzip', 'identity']) {
@@ -226,7 +226,7 @@ test('each coding has its own ETag, and every response varies', async t => {
   t.is(tags.size, 3)
 })
 
-test('a response does not vary without a copy, nor while sources are compiled', async t => {
+test('a response has no Vary without a compressed copy, or while sources are compiled', async t => {
   for (const { get } of [
     await makeCoded(t, {}, { '/public/a.css': CSS }),
     await makeCoded(t, { env: 'development' })
@@ -248,7 +248,7 @@ const FILES: Files = {
   '/public/c.txt': 'in public'
 }
 
-test('headers replace what was set in front, but for a Cache-Control, which a 412 or 416 never has', async t => {
+test('`headers` replaces what middleware in front has set, except cookies and what caches obey', async t => {
   const DATE = 'Fri, 31 Dec 2099 23:59:59 GMT'
   const front: Middleware = (ctx, next) => {
     ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })
@@ -401,7 +401,7 @@ test('no file is public when earlier middleware has set a cookie, unless that sa
   t.is(own.headers['cache-control'], 'public, max-age=5')
 })
 
-test('an HTML file is private beside a nonce that was set in front, and no other file is', async t => {
+test('only HTML files are private beside a nonce that was set in front', async t => {
   const policy = "script-src 'nonce-4f'"
   const front: Middleware = (ctx, next) => {
     if (ctx.get('x-nonce') !== '') ctx.set('Content-Security-Policy', policy)
@@ -422,7 +422,7 @@ test('an HTML file is private beside a nonce that was set in front, and no other
   }
 })
 
-test('a mount keeps the Content-Type that middleware in front has set, but not that of an earlier body', async t => {
+test('a mount keeps a Content-Type that was set in front, unless an earlier body brought it', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.query['body']) ctx.body = 'earlier'
     else ctx.type = 'text/csv'

@@ -21,7 +21,7 @@ test('methods other than GET reach the route, even where there is a file', async
     }
 })
 
-test('with compile off a source without a target is a 404, and nothing is written', async t => {
+test('with compile off sources are neither served nor published', async t => {
   const site = await makeSite(t, { 'stylesheets/a.css': 'a{}' }, { compile: false, revalidate: 0 })
   for (const method of ['GET', 'HEAD', 'POST'])
     t.is((await site.ask('/assets/a.css', { method })).status, 404)
@@ -34,7 +34,7 @@ test('with compile off a source without a target is a 404, and nothing is writte
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
 })
 
-test('with serving off nothing is served or written, a 404 of ours is no-store, and helpers work', async t => {
+test('with `serve: false` the helpers work without any file being served or written', async t => {
   const files = { 'stylesheets/a.css': 'a{}', '/dist/b.js': 'b', '/public/robots.txt': 'x' }
   const site = await makeSite(t, files, {
     serve: false,
@@ -83,7 +83,7 @@ const paths = Object.keys(files)
 
 const fieldsOf = ({ headers }: { readonly headers: object }) => ({ ...headers, date: '' })
 
-test('HEAD has the fields of GET and not one byte of a body on the wire', async t => {
+test('HEAD gets the headers of GET without one byte of a body', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     const unfound = ['/assets/none.css', '/none', '/assets/%00']
     for (const path of [...paths, ...unfound]) {
@@ -107,7 +107,7 @@ test('HEAD has the fields of GET and not one byte of a body on the wire', async 
   }
 })
 
-test('a body on GET and HEAD is skipped, and the next request is read where it begins', async t => {
+test('the body of a GET or HEAD is never read as the next request', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     const smuggled = 'GET /none HTTP/1.1\r\nHost: x\r\n\r\n'
     const bodies = [
@@ -132,7 +132,7 @@ test('a body on GET and HEAD is skipped, and the next request is read where it b
   }
 })
 
-test('HTTP/1.0 gets the same bytes, and the connection closed', async t => {
+test('a client of HTTP/1.0 gets the same status and body as one of HTTP/1.1', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     for (const path of [...paths, '/none', '/assets/none.css']) {
       const modern = await ask(front.port, 'GET', path)
@@ -151,7 +151,7 @@ test('HTTP/1.0 gets the same bytes, and the connection closed', async t => {
   }
 })
 
-test('any other method that no route takes is a 405 on an asset, and writes nothing', async t => {
+test('a file only allows GET, HEAD and OPTIONS where no route takes another method', async t => {
   const root = makeProject(t, files)
   const front = await makeFront(t, { root, ...ENVIRONMENTS.development })
   const missing = await ask(front.port, 'POST', '/assets/none.css')

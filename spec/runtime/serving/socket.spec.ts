@@ -81,7 +81,7 @@ test('the Date field advances', async t => {
   }, 'the next second')
 })
 
-test('a replaced writeHead is called each time, and a replaced end gets every body', async t => {
+test('code that replaces writeHead or end of a response sees every head or body', async t => {
   let calls = 0
   const seen: string[] = []
   const replaceHead = (res: ServerResponse) => {
@@ -105,7 +105,7 @@ test('a replaced writeHead is called each time, and a replaced end gets every bo
   t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
 })
 
-test('a method that was replaced on the prototype before gets every head and every body', async t => {
+test('code that replaced writeHead or end on the prototype before sees every head or body', async t => {
   const child = `
     import { once } from 'node:events'
     import http from 'node:http'
@@ -171,8 +171,8 @@ const MADE_ANEW: Readonly<Record<string, Case>> = {
 
 for (const [title, one] of Object.entries({ ...REUSED, ...MADE_ANEW })) {
   const isNew = title in MADE_ANEW
-  const verb = isNew ? 'made anew' : 'reused'
-  test(`a head that is ${verb} has the bytes that Node would send for ${title}`, async t => {
+  const kind = isNew ? 'new' : 'reused'
+  test(`a ${kind} head has the bytes that Node would send for ${title}`, async t => {
     const made: boolean[] = []
     const prepare: Case['prepare'] = (res, server, count) => {
       one.prepare?.(res, server, count)
@@ -188,7 +188,7 @@ for (const [title, one] of Object.entries({ ...REUSED, ...MADE_ANEW })) {
   })
 }
 
-test('a value with a line break is rejected, after responses without', async t => {
+test('a header with a line break is rejected, also after responses without one', async t => {
   const failures: unknown[] = []
   const tryToWrite: Write = (res, response, body) => {
     const split = prepareResponse(200, [

@@ -74,7 +74,7 @@ async function statusOf(stream: http2.ClientHttp2Stream): Promise<unknown> {
 
 for (const [way, options] of WAYS.slice(0, 2)) {
   // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
-  test(`HTTP/2 256 streams that nobody reads leave room for more on their session, ${way}`, async t => {
+  test(`256 HTTP/2 streams that nobody reads leave room for more on their session, ${way}`, async t => {
     const files = { '/public/big.txt': Buffer.alloc(200_000, '0123456789') }
     const site = await makeSite(t, files, { ...options, revalidate: 60 })
     const server = http2.createServer((req, res) => void site.app.callback()(req, res))
@@ -192,7 +192,7 @@ for (const [way, options] of GIVEN) {
     ])
   })
 
-  test(`what was set in front stays unless it describes the content, ${way}`, async t => {
+  test(`a header that was set in front stays unless it is wrong for the response, ${way}`, async t => {
     /** A page for every other path. */
     const front: Middleware = (ctx, next) => {
       ctx.status = 404
@@ -224,7 +224,7 @@ for (const [way, options] of GIVEN) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`a body that is replaced in front, or an error there, is the response, ${way}`, async t => {
+  test(`a body or an error of middleware in front replaces the response, ${way}`, async t => {
     const mine = Object.assign(new Error('mine'), { status: 503, expose: true })
     const bodies: unknown[] = ['replaced', null, { a: 1 }]
     const site = await makeWatched(t, options, ctx => {
@@ -241,7 +241,7 @@ for (const [way, options] of GIVEN) {
     t.deepEqual(site.errors, [mine])
   })
 
-  test(`a default body that is a stream is not sent, and is closed, ${way}`, async t => {
+  test(`a stream that was set as body in front is closed unsent, ${way}`, async t => {
     const front: Middleware = async (ctx, next) => {
       const { createReadStream } = await import('node:fs')
       ctx.body = createReadStream(import.meta.filename)

@@ -48,7 +48,7 @@ const failed = (path: string, call: string) => {
   return [500, page(`cannot publish ${path}: ${call} failed with EACCES; ${rights}`)]
 }
 
-test('what cannot be read or written is a 500 that names it, until it can be', async t => {
+test('an asset that cannot be read or published is a 500 that names it, until it can be', async t => {
   const root = makeProject(t, {
     'apps/web/assets/css/a.css': 'a{}',
     'apps/web/assets/css/b.css': 'b{}',
@@ -83,7 +83,7 @@ test('what cannot be read or written is a 500 that names it, until it can be', a
   t.deepEqual(published, ['a.css', 'b.css', 'd.svg', 'put.txt'])
 })
 
-test('what the process may not read in a mount or public is a 404, with one warning for each', async t => {
+test('a file or folder of a mount or public that may not be read is a 404 with one warning', async t => {
   const root = makeProject(t, {
     'build/lost+found/a.txt': 'a',
     'build/secret.txt': 'secret',
@@ -110,7 +110,7 @@ test('what the process may not read in a mount or public is a 404, with one warn
   t.is(warnings.join('\n'), all.map(path => `koa-fresh-assets: ${path} ${reason}`).join('\n'))
 })
 
-test('a folder that may be entered and not listed serves its files, with copies, unless case is in doubt', async t => {
+test('a folder that may be entered and not listed serves its files unless their case is in doubt', async t => {
   const text = 'text '.repeat(200)
   const copied = { 'build/closed/a.txt': text, 'build/closed/a.txt.gz': gzipSync(text) }
   const root = makeProject(t, copied)
@@ -137,7 +137,7 @@ test('a folder that may be entered and not listed serves its files, with copies,
 
 const REMEDY = 'correct its permissions, or those of its folder'
 
-test('a folder of sources that may not be listed is named, with what to do, by the error of a page', async t => {
+test('the error of a page says what to do about a source folder that may not be listed', async t => {
   const root = makeProject(t, { 'apps/web/assets/css/a.css': 'a{}' })
   hand(root, ['.', 'apps/web/assets/css'])
   const { errors } = await askAsUser(root, ['chmod 000 apps/web/assets/css', '/'])
@@ -146,7 +146,7 @@ test('a folder of sources that may not be listed is named, with what to do, by t
   t.deepEqual(errors, [`EACCES: permission denied, scandir '${folder}': ${REMEDY}`])
 })
 
-test('what this process may not look into at start is an error that says what to do', t => {
+test('a file or folder that may not be read at start is an error that says what to do', t => {
   const files = { 'public/a.txt': 'a', 'public/assets.json': '{}', 'build/a.txt': 'a' }
   const root = makeProject(t, { ...files, 'apps/web/assets/a.css': 'a{}' })
   const isRoot = process.getuid?.() === 0
@@ -213,7 +213,7 @@ test('a source is published where a folder of that name, now empty, had assets b
   t.is((await site.ask('/assets/a.css/b.css')).status, 404)
 })
 
-test('a directory where the target belongs is a 500 that names it, and one named as a source a 404', async t => {
+test('a directory is never replaced by an asset, or taken for one', async t => {
   const site = await makeSite(t, {
     'css/a.css': 'a{}',
     'css/b.css/c.css': 'c{}',

@@ -71,13 +71,13 @@ function said(t: ExecutionContext, built: Names, served: Names): string[] {
   return messages
 }
 
-test('each option is one that a build has to know, or one that only servers need', t => {
+test('each option is compared with that of precompile, unless only servers need it', t => {
   const known = Object.keys(digestsForBuild({}))
   t.deepEqual(known.toSorted(), NAMES.toSorted())
   t.deepEqual([...known, ...OF_SERVERS].toSorted(), Object.keys(ALL).toSorted())
 })
 
-test('a server names the options that it has and the build had not, wherever either lies', t => {
+test('a server names each option that only the server has, wherever precompile ran', t => {
   const some = () => subarray(NAMES)
   assert(
     property(some(), some(), (built, served) => {
@@ -99,7 +99,7 @@ test('a server names the options that it has and the build had not, wherever eit
   )
 })
 
-test('a server says which options precompile did not have, and where to write them', async t => {
+test('the warning about an option that precompile did not have says where to write it', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '' })
   const options = { root, compilers: [{ extensions: '.built', target: '.html', compile }] }
   await precompile({ root })
@@ -127,7 +127,7 @@ test('a compiler may hold what JSON cannot, and what differs between processes',
   t.deepEqual(warningsAbout("'.own'"), [])
 })
 
-test('a server without the sources has the same options, whatever links lead to these', async t => {
+test('no server warns about `sources` only because they, or links to them, are not there', async t => {
   const root = makeProject(t, { 'assets/app.css': '', 'lib/a.css': '', 'theme/b.css': '' })
   symlinkSync(join(root, 'lib'), join(root, 'linked'))
   const sources = ['lib', { dir: 'linked' }, join(root, 'theme'), { dir: join(root, 'lib') }]
@@ -138,7 +138,7 @@ test('a server without the sources has the same options, whatever links lead to 
   t.deepEqual(warningsAbout("sources: [ 'lib'"), [])
 })
 
-test('an app that precompile did not have is named, but not an option of which there is no digest', t => {
+test('from a manifest without digests of options, a server warns only about missing apps', t => {
   const root = makeProject(t)
   const { apps } = settle({ root, env: 'production', apps: { shop: {} }, symlinks: 'deny' })
   t.regex(unknownToBuild(apps, {}) ?? '', /: apps\.shop\. Write/)

@@ -17,7 +17,7 @@ function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
   return web
 }
 
-test('without options and NODE_ENV the environment is development: compile, no fingerprints', t => {
+test('without options and NODE_ENV the settings are those of development', t => {
   for (const env of [{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }]) {
     const settings = settle(undefined, env)
     t.like(settings, {
@@ -56,7 +56,7 @@ test('compile and fingerprint depend on the exact name of the environment, and o
   }
 })
 
-test('serve is on only with SERVE_STATIC_ASSETS=true, and the option overrides it both ways', t => {
+test('the default of serve is true only with SERVE_STATIC_ASSETS=true', t => {
   const root = makeProject(t)
   for (const given of ['true', '1', 'True', 'true ', '', undefined]) {
     const env = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
@@ -97,7 +97,7 @@ test('sources of the top level, configure and app are joined in that order, each
   t.deepEqual(directoriesOf(webOf(options)), expected.map(at))
 })
 
-test('a directory that is needed and cannot be used is an error at start, where it is read', t => {
+test('an option that names a missing directory or a file is an error where a directory is needed', t => {
   const root = makeProject(t, { 'apps/web/app.js': '', 'apps/web/file': '', 'views.ejs': '' })
   const missing = (option: string, given: string, path: string) =>
     `${option} names ${given}, but ${join(root, path)} is not a directory: create it, or correct ${option}`
@@ -119,7 +119,7 @@ test('a directory that is needed and cannot be used is an error at start, where 
   t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
 })
 
-test('settings are frozen, and options are neither written to nor read again', t => {
+test('koaAssets neither changes its options nor follows later changes of them', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   const headers = { 'X-A': 'a' }
   const options = {
@@ -147,7 +147,7 @@ test('settings are frozen, and options are neither written to nor read again', t
   for (const part of [...parts, web, web?.sources, web?.integrity]) t.true(Object.isFrozen(part))
 })
 
-test('every apps/<name> that has an assets folder is an app at its name, the longest prefix first', t => {
+test('each apps/<name> with an assets folder is an app: web at /, others at their names', t => {
   const files = words(`apps/web/assets/a.css apps/admin/assets/a.css apps/api/server.js
     apps/README.md apps/.trash/assets/a.css`)
   const root = makeProject(t, Object.fromEntries(files.map(at => [at, ''])))
@@ -160,7 +160,7 @@ test('every apps/<name> that has an assets folder is an app at its name, the lon
   }
 })
 
-test('without apps/<name>/assets there is an app web at /, of a plain assets folder', t => {
+test('by default the only app of a project is at /, be it apps/<name> or a plain assets folder', t => {
   const root = makeProject(t, { 'assets/a.css': '', 'more/b.css': '', 'apps/api/server.js': '' })
   const web = webOf({ root, sources: ['more'] })
   t.deepEqual([web.name, web.path, web.dir], ['web', '/', root])
@@ -171,7 +171,7 @@ test('without apps/<name>/assets there is an app web at /, of a plain assets fol
   t.like(webOf({ root: makeProject(t) }), { name: 'web', path: '/' })
 })
 
-test('there is a live channel only in development and with serve, and its options are settled once', t => {
+test('live reload is on only in development and with serve', t => {
   const root = makeProject(t, { 'views/a.ejs': '' })
   for (const [isLive, options] of [
     [true, { serve: true }],
@@ -268,7 +268,7 @@ function requireError(t: ExecutionContext, path: string, expected: string, given
   t.throws(start(optionsWith(path, given)), { instanceOf: TypeError, message })
 }
 
-test('a wrong value is an error at start, with what the option must be, what it is and where', t => {
+test('a wrong value is an error at start that names the option and what it must be', t => {
   for (const [path, ...all] of WRONG)
     for (const given of all) requireError(t, path, expectedOf(path), given)
   for (const [path, expected, ...all] of [
@@ -374,7 +374,7 @@ function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOption
   return startMounts({ root, env: 'production', ...options, mounts })
 }
 
-test('a path that is not canonical cannot be that of a mount, and each may be given once', t => {
+test('a mount needs a canonical path that no other mount has', t => {
   const paths = ['static', '', '/a//b', '/a/../b', '/.hidden', '/a\\b', '/a\0b', '/aux', '//a']
   const refuses = (given: readonly string[], reason: string) => {
     const mounts = Object.fromEntries(given.map(path => [path, 'dist']))
@@ -417,7 +417,7 @@ const EXPOSED_BY_LINKS: readonly Exposed[] = [
   ['node_modules/linked', 'contains a package.json']
 ]
 
-async function isRefused(t: ExecutionContext, root: string, exposed: readonly Exposed[]) {
+async function checkRefused(t: ExecutionContext, root: string, exposed: readonly Exposed[]) {
   for (const [dir, reason, advice = OTHER] of exposed) {
     const message = `the mount /x is ${resolve(root, dir)}, which ${reason}: ${advice}`
     const options = { root, env: 'production', sources: dir === 'library' ? '../../library' : [] }
@@ -437,7 +437,7 @@ async function isRefused(t: ExecutionContext, root: string, exposed: readonly Ex
 
 test('a mount or a public that would expose the project is an error at start', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
-  await isRefused(t, root, EXPOSED)
+  await checkRefused(t, root, EXPOSED)
   t.throws(startMounts({ root, mounts: { '/': '.' } }), { message: /^the mount \/ is / })
   for (const dir of ['later/web', 'apps/web/assets-public'])
     t.notThrows(startMounts({ root, public: dir }), dir)
@@ -446,10 +446,10 @@ test('a mount or a public that would expose the project is an error at start', a
 test('a link that would expose the project is an error at start', async t => {
   const root = makeProject(t, { ...PROJECT, ...PACKAGES })
   for (const [to, link] of LINKS) symlinkSync(to, join(root, link))
-  await isRefused(t, root, EXPOSED_BY_LINKS)
+  await checkRefused(t, root, EXPOSED_BY_LINKS)
 })
 
-test('an installed package, or a directory in one, may be mounted, but not by an installed site', t => {
+test('of directories with a package.json, only installed packages may be mounted', t => {
   const root = makeProject(t, { ...PACKAGES, 'node_modules/site/other/package.json': '{}' })
   const mounting = (dir: string, root: string) =>
     startMounts({ root, env: 'production', mounts: { '/x': dir } })
@@ -478,7 +478,7 @@ test('immutable: true applies to all but pages, service workers and web app mani
   t.is(immutableOf(t, () => undefined)('/x/a.js'), undefined)
 })
 
-test('what a function returns is checked when it is called', t => {
+test('a wrong value that a function in the options of a mount returns is an error', t => {
   const wrong = (options: object) => {
     const { mounts } = settleIn(t, { '/x': { dir: 'dist', ...options } })()
     const [mount] = mounts
@@ -524,7 +524,7 @@ const FILES = {
 }
 
 for (const mode of MODES) {
-  test(`every URL that is emitted has base, no path that is matched does: ${mode}`, async t => {
+  test(`every emitted URL has base, which a front server has to remove: ${mode}`, async t => {
     const site = await makeFingerprinted(t, mode, FILES, { base: '/shop' })
     const page = await site.render(({ path, url, stylesheet, javascript, importMap }) => {
       const tags = [stylesheet('app'), javascript('app', { type: 'module' }), importMap()]
@@ -545,7 +545,7 @@ for (const mode of MODES) {
   })
 }
 
-test('base stands behind the host, and path() has it without', async t => {
+test('base is the beginning of every path, with or without a host', async t => {
   const options = { base: '/shop', host: 'https://cdn.example/' }
   const site = await makeFingerprinted(t, 'precompiled', FILES, options)
   const path = await site.path('logo.png')
@@ -600,7 +600,7 @@ test('the constants of scripts are those of the environment, and those that an a
   t.false('__A__' in defined)
 })
 
-test('define takes JSON values by expression, and no texts that are code to other tools', t => {
+test('define takes every JSON value but texts that other tools would take for code', t => {
   const root = makeProject(t)
   const settled = (define: unknown) => settle({ root, define } as KoaAssetsOptions, {})
   const good = ['', '1.0', 'a "b" c', '[x]', 5, false, null, { a: [1] }, []]
