@@ -24,7 +24,7 @@ const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
   'under umask 077': 'its claim is about modes',
   'under both names': 'its claim is about modes too',
-  'public without any sources keeps the helpers': 'it copies a tree with cpSync, which sets modes'
+  'a deploy of public without the sources keeps the URLs': 'it copies a tree with cpSync, which sets modes'
 }
 const WITHOUT_TIMES = {
   'every mtime since 1970': 'its claim is about the mtime that was asked for'

@@ -25,7 +25,7 @@ export const LEFT_OUT = [
 
       'a file that is *behind a link to its folder* is served after*',
       'a file whose folders have more names than are remembered is served*',
-      'what is excluded has no other name: a link, also below a link*',
+      'an excluded file cannot be requested by a link*',
       'no link is followed*',
       'keep follows no link*',
       'a bundler’s manifest is not ours*',

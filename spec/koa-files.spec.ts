@@ -29,7 +29,7 @@ async function siteOf(t: ExecutionContext, AnyKoa: typeof Koa, ...stack: Middlew
 const site = (t: ExecutionContext, ...stack: Middleware[]) => siteOf(t, Koa, ...stack)
 
 for (const env of ['development', 'production']) {
-  test(`koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`, async t => {
+  test(`koaFiles(dir) serves as koa-static does, with 304s, ranges and compressed files, in ${env}`, async t => {
     const root = makeProject(t, FILES)
     const [here, mounted] = within(env, () => [
       koaFiles(join(root, 'dist')),
@@ -72,7 +72,7 @@ test('the options of koaFiles are those of a mount, with `at` for its URL path',
 })
 
 for (const [version, AnyKoa] of KOAS) {
-  test(`beside koaAssets, in front or behind, koaFiles leaves the helpers of pages alone, ${version}`, async t => {
+  test(`pages keep their helpers with koaFiles in front of koaAssets or behind it, ${version}`, async t => {
     const root = makeProject(t, FILES)
     const assets = koaAssets({ root, env: 'development', serve: true })
     const files = koaFiles('dist', { root })

@@ -49,7 +49,7 @@ const assigned: Koa.Middleware = async (ctx, next) => {
   if (text.length > 0) ctx.set('Cache-Control', text.join(', '))
 }
 
-test('a middleware in front has its own ctx.cacheControl and ctx.expires, and routes have ours', async t => {
+test('middleware in front keeps its ctx.cacheControl and ctx.expires beside those of routes', async t => {
   const pages: Readonly<Record<string, Route>> = {
     '/says': ctx => ctx.cacheControl('private', { maxAge: 5 }),
     '/expires': ctx => ctx.expires(5),
@@ -186,7 +186,7 @@ const FAILURES: Readonly<Record<string, Route>> = {
     throw frozen
   }
 }
-test('a failure is stored by no cache and invalidates nothing, wherever it is rendered', async t => {
+test('a failed response changes nothing in any cache, wherever it is rendered', async t => {
   const render: Koa.Middleware = (ctx, next) =>
     next().catch((error: unknown) => {
       ctx.status = (error as { status?: number }).status ?? 500
@@ -222,7 +222,7 @@ test('a failure is stored by no cache and invalidates nothing, wherever it is re
   }
 })
 
-test('behind a default a 404 that no route wrote is stored by no cache, unless a file takes its place', async t => {
+test('with a default, a 404 without a route is not cached, unless middleware in front responds', async t => {
   // As koa-static does with `defer`, whose files have a lifetime if nobody wrote one.
   const deferred: Koa.Middleware = async (ctx, next) => {
     await next()
@@ -273,7 +273,7 @@ test('a stream that fails before its first byte is stored by no cache', async t 
     }
 })
 
-test('headers that are written for the failure itself, or by hand, are kept', async t => {
+test('a Cache-Control that a route writes for its failed response is kept', async t => {
   const own = 'public, max-age=5'
   const site = await pageOf(t, {}, ctx => {
     if (ctx.path === '/unwritten') throw new Error('database')
@@ -290,7 +290,7 @@ test('headers that are written for the failure itself, or by hand, are kept', as
   }
 })
 
-test('the groups of several calls are joined, once each, and a 304 keeps them', async t => {
+test('a 200 and a 304 name each cache group of several calls once', async t => {
   const app = new Koa().use(koaHttpCache())
   app.use((ctx, next) => {
     ctx.cacheGroups('site', 'books')
@@ -310,7 +310,7 @@ test('the groups of several calls are joined, once each, and a 304 keeps them', 
   }
 })
 
-test('a change invalidates its groups, and a safe method cannot', async t => {
+test('only unsafe methods can invalidate cache groups', async t => {
   const site = await pageOf(t, {}, ctx => {
     ctx.invalidateCacheGroups('book-7')
     ctx.invalidateCacheGroups('books', 'book-7')

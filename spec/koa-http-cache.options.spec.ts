@@ -24,7 +24,7 @@ function siteOf(t: ExecutionContext, options: HttpCacheOptions, ...behind: reado
   return open(t, app)
 }
 
-test('another version is another ETag, and an empty one like none', async t => {
+test('another version makes another ETag, unless it is empty', async t => {
   let version: string | undefined = '1'
   const site = await siteOf(t, { version: () => version }, async ctx => {
     await ctx.fresh(ctx.path === '/dated' ? DATE : { etag: 'x', weak: ctx.path === '/weak' })
@@ -47,7 +47,7 @@ test('another version is another ETag, and an empty one like none', async t => {
   t.deepEqual(site.errors, [])
 })
 
-test('a new version is not a reason to refuse an edit of an unchanged book', async t => {
+test('an edit of an unchanged resource is not refused because of a new version', async t => {
   let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
   const site = await siteOf(t, { version: () => version, trace: true }, async ctx => {
     await ctx.fresh(state)
@@ -89,7 +89,7 @@ test('a version that is not a string is an error of the route', async t => {
   }
 })
 
-test('autoEtag gives text, bytes and JSON an ETag and evaluates preconditions', async t => {
+test('autoEtag responds 304 and 412 for text, bytes and JSON, by an ETag of the content', async t => {
   for (const body of ['page', Buffer.from('page'), { page: true }]) {
     const site = await siteOf(t, { autoEtag: true }, ctx => void (ctx.body = body))
     for (const method of ['GET', 'QUERY']) {
@@ -104,7 +104,7 @@ test('autoEtag gives text, bytes and JSON an ETag and evaluates preconditions', 
   }
 })
 
-test('autoEtag adds nothing to a date of ctx.fresh, but a tag where that got no state', async t => {
+test('autoEtag adds an ETag only where ctx.fresh was given no date', async t => {
   const site = await siteOf(t, { autoEtag: true }, async ctx => {
     await ctx.fresh(ctx.path === '/null' ? null : DATE)
     ctx.body = 'page'
@@ -119,7 +119,7 @@ test('autoEtag adds nothing to a date of ctx.fresh, but a tag where that got no 
   t.is((await site.get({ 'if-none-match': etag }, '/null')).status, 304)
 })
 
-test('autoEtag gives no ETag to streams, other statuses and a HEAD without content, and keeps any', async t => {
+test('autoEtag leaves streams, empty content, other statuses and methods, and existing ETags alone', async t => {
   const bodies: Record<string, () => unknown> = {
     '/stream': () => Readable.from(['page']),
     '/blob': () => new Blob(['page']),
@@ -304,7 +304,7 @@ for (const [way, route] of Object.entries(WAYS)) {
   })
 }
 
-test('with autoEtag a weak tag matches If-None-Match alone, and errors are not compared', async t => {
+test('with autoEtag a route’s weak ETag matches If-None-Match alone, and only if the route succeeds', async t => {
   const route: Middleware = ctx => {
     ctx.etag = 'W/"v1"'
     ctx.body = 'page'
@@ -319,7 +319,7 @@ test('with autoEtag a weak tag matches If-None-Match alone, and errors are not c
   t.deepEqual([status, headers.etag, body], [200, 'W/"v1"', 'page'])
 })
 
-test('what ctx.fresh has compared is not compared again', async t => {
+test('autoEtag compares nothing a second time, after ctx.fresh or an inner koaHttpCache', async t => {
   const site = await siteOf(t, { autoEtag: true }, async ctx => {
     await ctx.fresh('v1', { halt: false })
     if (ctx.path === '/changed') ctx.etag = 'v2'

@@ -16,7 +16,7 @@ async function page(ctx: Koa.Context): Promise<void> {
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 
-/** What a route may do; every other spec of koaHttpCache asks Koa 3 alone. */
+/** What a route may do; most specs of koaHttpCache ask Koa 3 alone. */
 const ROUTES: Readonly<Record<string, (ctx: Koa.Context) => unknown>> = {
   '/page': page,
   '/nothing': () => undefined,
@@ -84,7 +84,7 @@ const REQUESTS: readonly Headers[] = [
   { authorization: 'Bearer x', cookie: 'user=alice' }
 ]
 
-test('Koa 2 responds to every request as Koa 3 does, and reports the same errors', async t => {
+test('koaHttpCache has the same responses and errors with Koa 2 and Koa 3', async t => {
   const options = { autoEtag: true, trace: true } as const
   const outer = { ...options, cacheControl: 'public, max-age=60', version: () => '1' }
   const sites = await Promise.all(
@@ -119,7 +119,7 @@ test('Koa 2 responds to every request as Koa 3 does, and reports the same errors
   t.true((said?.length ?? 0) > 0)
 })
 
-test('a 304 has no policy with a nonce, and any other policy', async t => {
+test('a 304 omits a Content-Security-Policy only if it has a nonce', async t => {
   const names = ['content-security-policy', 'content-security-policy-report-only'] as const
   for (const [policy, stays] of [
     ["script-src 'self'", true],

@@ -26,7 +26,7 @@ const forgetting: Koa.Middleware = ctx => {
   if (ctx.path === '/throws') throw new Error('database')
 }
 
-test('a date in the future, or before 1990, is neither sent nor compared for a GET', async t => {
+test('a GET makes no use of a date in the future or before 1990', async t => {
   const dates = [Date.now() + 60_000, 1000, Date.UTC(1985, 9, 26, 8, 15), Date.UTC(1990, 0) - 1]
   for (const updatedAt of dates.map(date => new Date(date))) {
     const future = updatedAt > new Date()
@@ -64,7 +64,7 @@ test('a PUT that succeeds has no validator of the previous state', async t => {
   t.deepEqual([refused.headers.etag, refused.headers['last-modified']], ['"x"', HTTP_DATE])
 })
 
-test('a 412 is stored by no cache and invalidates nothing, whatever was written for the 200', async t => {
+test('a 412 changes nothing in any cache, whatever was written for the 200', async t => {
   const targeted = ['CDN-Cache-Control', 'Surrogate-Control']
   const site = await openRoute(t, async ctx => {
     ctx.expires(900, 'public')
@@ -84,7 +84,7 @@ test('a 412 is stored by no cache and invalidates nothing, whatever was written 
   t.deepEqual([edit.status, edit.headers['cache-group-invalidation']], [412, undefined])
 })
 
-test('a middleware that catches the halt, responds 500 or wraps it does not lose it', async t => {
+test('a 304 is sent even if middleware catches its Halt, to respond 500 or throw another error', async t => {
   const app = new Koa().use(koaHttpCache())
   app.use((ctx, next) =>
     next().catch((error: unknown) => {
@@ -103,7 +103,7 @@ test('a middleware that catches the halt, responds 500 or wraps it does not lose
   t.deepEqual(site.errors, [])
 })
 
-test('a forgotten await does not lose the halt, and the route stops', async t => {
+test('a route is halted with a 304 or 412 even if it forgets to await ctx.fresh', async t => {
   const app = new Koa().use(koaHttpCache()).use(mount('/notes', forgetting))
   let stored = 0
   app.use(async (ctx, next) => {
@@ -122,7 +122,7 @@ test('a forgotten await does not lose the halt, and the route stops', async t =>
   t.deepEqual([stored, site.errors], [2, []])
 })
 
-test('a halt that the route swallows is not lost, nor is an error that it caught reported', async t => {
+test('a route that catches what ctx.fresh throws is still halted, without an error in the log', async t => {
   const site = await openRoute(t, async ctx => {
     ctx.body = 'page'
     t.throws(() => ctx.fresh('"'), { instanceOf: TypeError })
@@ -140,7 +140,7 @@ test('a halt that the route swallows is not lost, nor is an error that it caught
   t.deepEqual(site.errors, [])
 })
 
-test('a stream that was set as the body is destroyed, and a web stream cancelled', async t => {
+test('a 304 closes the stream that was set as the body, also a web stream', async t => {
   const stream = new Readable({ read: () => undefined })
   let cancelled = 0
   const site = await openRoute(t, async ctx => {
@@ -157,7 +157,7 @@ test('a stream that was set as the body is destroyed, and a web stream cancelled
   t.deepEqual(site.errors, [])
 })
 
-test('a 304 and a 412 have no headers about content, and a 304 all others', async t => {
+test('a 304 or 412 leaves out the headers about content that were set for a 200', async t => {
   const site = await openRoute(t, async ctx => {
     ctx.expires(900, 'public')
     ctx.cookies.set('seen', 'yes')
@@ -284,7 +284,7 @@ test('outside koaHttpCache ctx.fresh is Koa’s boolean', async t => {
   t.is((await (await open(t, outside)).get()).body, 'boolean undefined')
 })
 
-test('a route that responds by itself is left alone, unless it was halted', async t => {
+test('a route with ctx.respond = false is left alone, unless ctx.fresh halts it', async t => {
   const route: Koa.Middleware = async ctx => {
     ctx.respond = false
     if (ctx.path === '/later') return void setImmediate(() => ctx.res.writeHead(202).end('own'))

@@ -21,7 +21,7 @@ const described = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly [key: string]: unknown
 }
 
-test('import has every name that require has, and gives the same copy', async t => {
+test('import gives every export that require gives, of the same copy', async t => {
   for (const entry of ['index', 'koa-assets', 'koa-http-cache', 'vite']) {
     const required = require(`./dist/${entry}.js`) as Record<string, unknown>
     const imported = (await import(pathToFileURL(`dist/${entry}.js`).href)) as Record<
@@ -33,7 +33,7 @@ test('import has every name that require has, and gives the same copy', async t 
   }
 })
 
-test('the build compiles, rewrites references, precompiles, and has the inspector', async t => {
+test('the built package works: compiling, fingerprints, the inspector and precompile', async t => {
   const root = makeProject(t, {
     'assets/app.css.scss': 'a { b { background: url(dot.svg) } }',
     'assets/app.js': "import './menu.js'",
@@ -56,7 +56,7 @@ test('the build compiles, rewrites references, precompiles, and has the inspecto
   t.deepEqual((await first.verify({ root })).problems, [])
 })
 
-test('two copies in one process share the directories of third parties', t => {
+test('two copies of the package in one process share assetSources', t => {
   t.not(first.assetSources, second.assetSources)
   first.assetSources.append('/by/first')
   second.assetSources.append('/by/second')
@@ -64,7 +64,7 @@ test('two copies in one process share the directories of third parties', t => {
   t.deepEqual(second.assetSources.list(), first.assetSources.list())
 })
 
-test('of two copies in one process each knows the halt and the methods of the other', async t => {
+test('koaHttpCache works with two copies of the package in one process', async t => {
   const app = new Koa()
   let thrown: unknown
   app.use(first.koaHttpCache({ cacheControl: 'no-cache' }))
@@ -92,7 +92,7 @@ test('of two copies in one process each knows the halt and the methods of the ot
   }
 })
 
-test('importing the package listens to nothing, starts nothing and adds one global symbol', t => {
+test('importing the package has no side effect but one global symbol', t => {
   const script = `
     const state = () => JSON.stringify([process.eventNames().flatMap(name => process.listeners(name)).length,
       Object.getOwnPropertyNames(globalThis).length])
@@ -105,7 +105,7 @@ test('importing the package listens to nothing, starts nothing and adds one glob
   t.deepEqual(described['sideEffects'], ['./dist/cli.js'])
 })
 
-test('package.json names only files and places that exist', t => {
+test('package.json refers to no file or website that does not exist', t => {
   const keys = ['main', 'types', 'exports', 'typesVersions', 'bin', 'sideEffects']
   const named = JSON.stringify(keys.map(key => described[key]))
   const paths = Array.from(named.matchAll(/"(\.\/[^"*]+)"(?!:)/g), ([, path = '']) => path)

@@ -20,11 +20,11 @@ const fragments = ['Respond 304 before the work', 'Serve what others built']
   .flatMap(section => page.take(section))
   .map(asBody)
 
-test('every block of the README is run here', t => {
+test('every example of the README is tested', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-test('the first example has a page with its stylesheet, a 304, and lasting files in production', async t => {
+test('the first example of the README works in development and in production', async t => {
   const site = makeExample(t, { 'package.json': '{}' })
   for (const [, text = '', file = ''] of readme.matchAll(/\bsave `([^`]+)` as `([^`]+)`/gi))
     site.write({ [file]: text })
@@ -67,7 +67,7 @@ test('the examples of a route and of mounts respond as they say', async t => {
   t.is((await agent.get('/admin/users').set('Accept', 'text/html')).text, 'admin')
 })
 
-test('the README is short, and names the commands in their order', t => {
+test('the README names all commands in order, in at most 130 lines', t => {
   t.true(readme.split('\n').length <= 130)
   const [, line = ''] = /^`npx koa-fresh-assets` (.*)$/m.exec(readme) ?? []
   const named = Array.from(line.matchAll(/`([\w-]+)`/g), ([, name]) => name)
@@ -75,7 +75,7 @@ test('the README is short, and names the commands in their order', t => {
   t.deepEqual(named, commands)
 })
 
-test('CONTRIBUTING has every room, and names files that are there, as the decisions do', t => {
+test('CONTRIBUTING and the decisions match the folders and files that exist', t => {
   const map = readFileSync('CONTRIBUTING.md', 'utf8')
   for (const place of ['lib', 'lib/runtime', 'lib/publishing', 'lib/extras']) {
     const folders = readdirSync(place, { withFileTypes: true }).filter(entry => entry.isDirectory())
@@ -100,7 +100,7 @@ async function pack() {
   return { size, paths: files.map(({ path }) => path) }
 }
 
-soakTest('the package has less than 345 kB, and every page that its pages link to', async t => {
+soakTest('the package contains every page that its pages link to, in less than 345 kB', async t => {
   const { size, paths } = await pack()
   const has = (linked: string) => paths.some(path => `${path}/`.startsWith(`${linked}/`))
   for (const page of paths.filter(path => /\.md$|^llms\.txt$/.test(path))) {
@@ -114,7 +114,7 @@ soakTest('the package has less than 345 kB, and every page that its pages link t
   t.true(size < 345_000, `${size} bytes`)
 })
 
-soakTest('the package has no sources, and its code keeps names, lines and docstrings', async t => {
+soakTest('the package has only built code, which keeps names, lines and docstrings', async t => {
   const built = /^dist\/(?:chunks\/(?:client\/)?)?[\w-]+(?:\.js|\.d\.ts|(?<=dist\/package)\.json)$/
   const code = (await pack()).paths.filter(path => path.startsWith('dist/'))
   const strange = code.filter(path => !built.test(path))
@@ -126,7 +126,7 @@ soakTest('the package has no sources, and its code keeps names, lines and docstr
   t.notRegex(chunk('serving'), /^.{1000}/m)
 })
 
-test('an error at start is printed with its class, the names of functions, and no long line', async t => {
+test('an error at start is printed in short, with its class and the names of functions', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '' })
   const { href } = pathToFileURL('dist/index.js')
   const start = `import { koaAssets } from '${href}'; koaAssets({ env: 'production' })`

@@ -4,7 +4,7 @@ import { normalize } from 'node:path'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { isWindows, makeProject, makeSite, readManifest, test } from './support/index.ts'
 
-test('a target that somebody has open for a moment is replaced after that', async t => {
+test('a published file that another program has open for a moment is replaced after that', async t => {
   const site = await makeSite(t, { 'css/app.css': 'old{}' })
   await site.ask('/assets/app.css')
   const open = openSync(site.at('/public/assets/app.css'), 'r')
@@ -15,7 +15,7 @@ test('a target that somebody has open for a moment is replaced after that', asyn
   t.is(site.read('/public/assets/app.css'), 'new{}')
 })
 
-test('a target that stays open is named, and keeps its bytes until it is closed', async t => {
+test('on Windows a published file that stays open is an error that names it, until it is closed', async t => {
   const site = await makeSite(t, { 'css/app.css': 'old{}' }, { live: false })
   await site.ask('/assets/app.css')
   const open = openSync(site.at('/public/assets/app.css'), 'r')

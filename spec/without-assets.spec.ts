@@ -55,7 +55,7 @@ test('public: false needs apps: false, as assets are published in public', t => 
   }
 })
 
-test('with apps: false pages can use entries of bundles, and the name of an asset is an error', async t => {
+test('with apps: false pages can refer to entries of bundles, but to no asset', async t => {
   const site = await makeSite(t, BARE_FILES, {
     env: 'production',
     apps: false,

@@ -29,7 +29,7 @@ const compile: Compiler['compile'] = async ({ code }) => {
 }
 const COMPILING = { compilers: [{ extensions: '.scss', target: '.css', compile }] }
 
-test('a compiled asset is reported once, when it was compiled and published', async t => {
+test('each compilation and publication of an asset is reported once, with its source and duration', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a{}', 'img/a.svg': '<svg/>' }, COMPILING)
   const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
   for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
@@ -48,7 +48,7 @@ test('a compiled asset is reported once, when it was compiled and published', as
   t.is(published[1]?.compileDuration, undefined)
 })
 
-test('a source that does not compile is reported with its error, and its page', async t => {
+test('a failed compilation and the 500 for it are reported with the error', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'broken' }, COMPILING)
   const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
   const served = listen(t, 'served')
@@ -60,7 +60,7 @@ test('a source that does not compile is reported with its error, and its page', 
   t.deepEqual(served, [{ ...common, status: 500, reason: error?.message, bytes: bytes.length }])
 })
 
-test('each response with a file is reported, written to the connection, streamed or given to Koa', async t => {
+test('each response for a file is reported with its status and reason, however it is sent', async t => {
   const maxFileBytes = 2999
   const memory = { maxFileBytes }
   for (const options of [{}, { memory }, { front: passOn, memory }]) {
@@ -85,7 +85,7 @@ test('each response with a file is reported, written to the connection, streamed
   }
 })
 
-test('what nobody responds to is reported', async t => {
+test('each 404 for a URL below /assets is reported as missed', async t => {
   const routes = (ctx: Context) => {
     if (ctx.path === '/assets/route') ctx.body = 'a route'
     if (ctx.path === '/assets/thrown') ctx.throw(404)
@@ -118,7 +118,7 @@ test('a route that was halted is reported with the reason', async t => {
   ])
 })
 
-test('docs/diagnostics.md names each channel with its properties, as its example shows', async t => {
+test('docs/diagnostics.md describes each channel and property, with an example that works', async t => {
   t.deepEqual(blocksLeft(), [])
   const lines: string[] = []
   const listeners: [string, (message: unknown) => void][] = []

@@ -2,7 +2,7 @@ import { nearest, nearestPath } from '../../lib/runtime/check-options.ts'
 import { printable, printableLines } from '../../lib/runtime/errors.ts'
 import { cases, costsAtMost, digestOf, test } from '../support/index.ts'
 
-test('control characters and marks that turn the direction of text are escaped, text in any language stays', t => {
+test('messages escape control and direction characters, but text in any language stays readable', t => {
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
   t.is(printable('a\r\n\tb\u007f\u009b2J\u0000'), 'a\\u000d\\u000a\\u0009b\\u007f\\u009b2J\\u0000')
   t.is(printableLines('a\n\tb\u001b\r'), 'a\n\tb\\u001b\\u000d', 'but for lines and tabs')
@@ -15,7 +15,7 @@ test('control characters and marks that turn the direction of text are escaped, 
 const NAMES_IN_A_TREE = cases(4000, 20_000)
 const NAMES = ['fingerprint', 'root', 'env', 'serve', 'public']
 
-test('the nearest name is found, whatever its case, and the first of equally near ones', t => {
+test('for a mistyped name the nearest known name is suggested, whatever the case of its letters', t => {
   for (const [word, known, expected] of [
     ['fingerprints', NAMES, 'fingerprint'],
     ['serv', NAMES, 'serve'],
@@ -33,7 +33,7 @@ test('the nearest name is found, whatever its case, and the first of equally nea
   }
 })
 
-test('among paths, those that differ only in their first folders come first, the longest before others', t => {
+test('for an unknown path the same file name in other folders is suggested before a similar name', t => {
   const paths = ['menu.cs', 'admin/menu.css', 'a/b/app.css', 'b/app.css', 'x.svg', 'icons/x.svg']
   t.is(nearestPath('menu.css', paths), 'admin/menu.css')
   t.is(nearestPath('stylesheets/admin/menu.css', paths), 'admin/menu.css')
@@ -48,7 +48,7 @@ for (const [what, nameOf] of Object.entries({
   'alike to their ends': (at: number) => `vendor/components/dist/file-${1e7 + at}.css`,
   'of random letters': (at: number) => `${digestOf(String(at)).repeat(2).slice(0, 40)}.css`
 })) {
-  test(`${NAMES_IN_A_TREE} names ${what}, none near, take a few times what it takes to digest them`, t => {
+  test(`a search of ${NAMES_IN_A_TREE} names ${what} takes at most six times as long as hashing them`, t => {
     const names = Array.from({ length: NAMES_IN_A_TREE }, (_, at) => nameOf(at))
     const digesting = () => names.map(name => digestOf(name))
     for (const word of ['vendor/components/dist/file-abcdefgh.css', 'widgets/nothing/of-all.css']) {

@@ -66,7 +66,7 @@ test('a glob that leads out of its directory, or means all of it, is an error at
   }
 })
 
-test('what is excluded has no other name: a link, also below a link, a copy, a delta', async t => {
+test('an excluded file cannot be requested by a link, a compressed file or a delta', async t => {
   const notes = 'secret'
   const root = makeProject(t, {
     'real/site/notes.md': notes,
@@ -92,7 +92,7 @@ test('what is excluded has no other name: a link, also below a link, a copy, a d
 
 // Paths as Windows has them, by its rules on any system; and what somebody else has open.
 
-test('what is told of a file has slashes, whatever separates folders', t => {
+test('paths are reported with slashes, whatever separates folders', t => {
   t.is(pathFrom('C:\\site', 'C:\\site\\apps\\web\\app.css', win32), 'apps/web/app.css')
   t.is(pathFrom('C:\\site', 'c:\\Site\\app.css', win32), 'app.css')
   t.is(pathFrom('C:\\site', 'D:\\other\\app.css', win32), 'D:/other/app.css')
@@ -103,7 +103,7 @@ test('what is told of a file has slashes, whatever separates folders', t => {
   t.is(pathFrom('/site', '/site/a\\b/c', elsewhere), 'a\\b/c')
 })
 
-test('a directory is known by either case of its drive, on a share, and beside one whose name is longer', t => {
+test('a path is found to be inside of a directory or not on Windows drives and shares', t => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ['C:\\site\\public', 'C:\\site\\public', true],
     ['C:\\site\\public', 'c:\\site\\public\\a.css', true],
@@ -126,7 +126,7 @@ test('a directory in an option may have either separator and either case of the 
   t.is(absolutePath('C:\\site', '\\\\server\\share\\dist', win32), '\\\\server\\share\\dist')
 })
 
-test('where `\\` separates folders, a glob may have it', t => {
+test('a glob may have `\\` between folders on Windows', t => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ['vendor\\**', 'vendor/a/b.css', true],
     ['vendor\\*.css', 'vendor/a.css', true],
@@ -152,13 +152,13 @@ function failing(code: string, times: number) {
 }
 
 for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
-  test(`on Windows ${code} of a file that is let go of soon is no failure, and elsewhere it is`, async t => {
+  test(`on Windows alone ${code} is retried, until another program has closed the file`, async t => {
     t.is(await onceFree(failing(code, 3), 'win32'), 4)
     await t.throwsAsync(onceFree(failing(code, 1), 'linux'), { code })
   })
 }
 
-test('a file that stays open is a failure after two seconds, and another failure at once', async t => {
+test('only a file in use is retried, for about two seconds', async t => {
   const failure = onceFree(failing('ENOSPC', 1), 'win32').catch((error: unknown) => error)
   t.like(await Promise.race([failure, setImmediate('not yet')]), { code: 'ENOSPC' })
   const start = performance.now()
@@ -167,7 +167,7 @@ test('a file that stays open is a failure after two seconds, and another failure
   t.true(performance.now() - start > 1500)
 })
 
-test('an open file is unmodified while only its names change, as in a deploy that renames files into place', async t => {
+test('an open file is unmodified while only its names change, as in a deploy by renames', async t => {
   const path = join(makeProject(t, { file: 'bytes' }), 'file')
   const after = (change: () => void) => withFile(path, file => (change(), isUnmodified(file)))
   t.true(await after(() => fs.linkSync(path, `${path}.backup`)))

@@ -36,7 +36,7 @@ const ALL = Object.values(KINDS).flat()
 
 const CSS = 'apps/web/assets/css/app.css'
 
-test('what a system refuses is passed over, and told once for each kind of call', async t => {
+test('assets are published where a system refuses chmod, utimes or fsync, with a warning for each', async t => {
   const told: string[] = []
   tellRefusals(message => told.push(message))
   for (const code of CODES) {
@@ -69,7 +69,7 @@ test('what a system refuses is passed over, and told once for each kind of call'
   t.deepEqual(again, told, 'a log that comes later is told as well')
 })
 
-test('nothing else is passed over: opening, reading and renaming, and what a disk fails to save', async t => {
+test('precompile fails, without a manifest, if a file cannot be opened, renamed or saved', async t => {
   for (const [names, code] of [
     [['rename'], 'EPERM'],
     [['open', 'promises.open'], 'EPERM'],
@@ -107,7 +107,7 @@ for (const [what, makeCalls] of [
   ['are even seconds', () => ({ futimesSync: evenSeconds(fs.futimesSync as Call) })],
   ['are behind the clock of the process', () => ({})]
 ] as const) {
-  test(`where times ${what}, different bytes of a name have mtimes in different seconds as well`, async t => {
+  test(`where mtimes ${what}, a changed file gets an mtime in another second`, async t => {
     const dir = makeProject(t)
     const place = { root: dir, dir, symlinks: 'inside' } as const
     const target = join(dir, 'app.css')

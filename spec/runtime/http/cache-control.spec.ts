@@ -22,7 +22,7 @@ test('every directive is written, with seconds where it has some', t => {
   for (const name of SECONDS_DIRECTIVES) t.is(format({ [name]: 60 }), `${name}=60`)
 })
 
-test('directives that contradict each other are rejected, all others are written', t => {
+test('only combinations of directives that contradict each other are rejected', t => {
   for (const directives of [
     { public: true, private: true },
     { 'no-store': true, 'max-age': 1 },
@@ -46,7 +46,7 @@ test('directives that contradict each other are rejected, all others are written
   }
 })
 
-test('what a field cannot contain is rejected', t => {
+test('field names and extensions that Cache-Control cannot contain are rejected', t => {
   t.is(format({ 'x-b': 'two words', 'x-c': 7 }), 'x-b="two words", x-c=7')
   for (const wrong of [[], ['a b'], ['a"'], ['a\r\nb'], ['']])
     t.throws(() => format({ private: wrong }), { instanceOf: TypeError, message: /field names/ })
@@ -56,7 +56,7 @@ test('what a field cannot contain is rejected', t => {
   }
 })
 
-test('a target is a token, and one that ends in -Control the name of a field', t => {
+test('a target is put before -Cache-Control, unless it names a field that ends in -Control', t => {
   t.is(targetedField('CDN'), 'CDN-Cache-Control')
   t.is(targetedField('Control'), 'Control-Cache-Control')
   for (const name of ['Surrogate-Control', 'surrogate-control', 'CDN-Cache-Control'])
@@ -71,7 +71,7 @@ const KEY = String.raw`[a-z*][a-z0-9_.*-]*`
 const ITEM = String.raw`-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[A-Za-z*][!#$%&'*+.^_\x60|~:/\w-]*|"[ !#-[\]-~]*"`
 const DICTIONARY = new RegExp(`^${KEY}(=(${ITEM}))?(, ${KEY}(=(${ITEM}))?)*$`)
 
-test('a targeted field is a dictionary, whatever an extension contains', t => {
+test('a targeted field is a valid Dictionary of RFC 8941, whatever extension is given', t => {
   const targeted = (directives: object) =>
     formatCacheControl(new Map(Object.entries(directives)) as never, 'dictionary')
   for (const [extension, expected] of [
@@ -115,7 +115,7 @@ test('a response to one visitor is private, without directives for shared caches
   }
 })
 
-test('every accepted group reads back unchanged', t => {
+test('every cache group can be read from its header unchanged', t => {
   const group = fc.stringMatching(/^[ -~]{1,32}$/)
   fc.assert(
     fc.property(fc.array(group, { minLength: 1, maxLength: 32 }), groups => {
@@ -141,7 +141,7 @@ test('a response may have 32 groups of 32 printable characters, and no more', t 
   t.throws(() => formatGroups(groups), { instanceOf: TypeError, message })
 })
 
-test('tags are separated by commas, keys by spaces, which a group cannot contain', t => {
+test('no group may contain what separates tags or keys in a header: a comma or a blank', t => {
   for (const [header, expected] of [
     ['Surrogate-Key', 'book-7 books'],
     ['xkey', 'book-7 books'],
@@ -167,7 +167,7 @@ function accepts(validate: () => void): boolean {
   }
 }
 
-test('a name or a value is accepted exactly where Node accepts it', t => {
+test('the name or value of a header is accepted exactly if Node accepts it', t => {
   const text = anyText(4)
   const characters = Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code))
   const same = (given: string) =>

@@ -105,7 +105,7 @@ const CURRENT: readonly Current[] = (['strong', 'weak', 'none'] as const).flatMa
 )
 const TAGS = { strong: '"x"', weak: 'W/"x"', none: undefined }
 
-test('the whole truth table, for both readings of If-Modified-Since, and methods without conditions', t => {
+test('every combination of preconditions, validators and methods has the right status (RFC 9110)', t => {
   const wrong: unknown[] = []
   let cases = 0
   const check = (headers: ConditionalHeaders, truths: Truth[], current: Current) => {
@@ -151,7 +151,7 @@ test('the reason of a 412 says that a weak ETag in If-Match matches nothing', t 
 
 const weakly = (list: string, etag = '"x"') => etagMatches(list, { etag }, 'weak')
 
-test('an identifier is quoted once, and one that cannot be is rejected', t => {
+test('an identifier becomes a valid ETag, quoted once, or is rejected', t => {
   for (const [opaque, weak, expected] of [
     ['a,b', false, '"a,b"'],
     ['identifier', true, 'W/"identifier"'],
@@ -166,7 +166,7 @@ test('an identifier is quoted once, and one that cannot be is rejected', t => {
     t.throws(() => formatEtag(wrong), { instanceOf: TypeError, message: /ETag must be/ }, wrong)
 })
 
-test('a list, W/, *, a tag without quotes, a comma inside quotes', t => {
+test('If-None-Match is read with lists, W/, *, tags without quotes, and commas inside of quotes', t => {
   for (const list of ['"x"', 'W/"x"', '*', '"a","x" ,"b"', 'W/"a", W/"x"', 'x', 'a, x']) {
     t.true(weakly(list), list)
     t.true(weakly(list, 'W/"x"'), list)
@@ -186,7 +186,7 @@ const AT = 1_700_000_000_000
 const LATER = AT + 60_000
 const FILE = { etag: ETAG, lastModified: AT }
 
-test('If-Range is never current for a weak tag, for a date of this second, and for nothing', t => {
+test('If-Range leads to the whole file for a weak ETag, a date of this second, or no validator', t => {
   const of = (ifRange: string, validators: object, now = LATER) =>
     chooseRange('GET', { range: 'bytes=0-1', 'if-range': ifRange }, validators, 10, now)
   t.is(of('W/"abc"', { etag: 'W/"abc"' }), 'whole')
@@ -199,14 +199,14 @@ test('If-Range is never current for a weak tag, for a date of this second, and f
 const NOV_1994 = Date.UTC(1994, 10, 6, 8, 49, 37)
 const NOW = Date.UTC(2026, 0, 15)
 
-test('dates are written as IMF-fixdate, and a year of more than four digits is rejected', t => {
+test('HTTP dates are written as IMF-fixdate, for the years 0000 to 9999 only', t => {
   t.is(formatHttpDate(0), 'Thu, 01 Jan 1970 00:00:00 GMT')
   t.is(formatHttpDate(NOV_1994 + 999), 'Sun, 06 Nov 1994 08:49:37 GMT')
   for (const wrong of [Number.NaN, Infinity, Date.UTC(10_000, 0), Date.parse('-000001-01-01')])
     t.throws(() => formatHttpDate(wrong), { instanceOf: TypeError, message: /years 0000 to 9999/ })
 })
 
-test('all three formats are parsed as GMT, whatever the server’s time zone', t => {
+test('dates in all three HTTP formats are parsed as GMT, whatever the server’s time zone', t => {
   const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT']
   for (const date of [...dates, 'Sun Nov  6 08:49:37 1994'])
     for (const zone of ['UTC', 'America/New_York', 'Asia/Kolkata']) {
@@ -244,7 +244,7 @@ const UNREADABLE = [
   'Sun, 00 Nov 1994 08:49:37 GMT'
 ]
 
-test('a leap second is valid; a day that the month does not have, and anything else, is not', t => {
+test('only valid HTTP dates are parsed, among them leap days and leap seconds', t => {
   t.is(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT'), Date.UTC(2017, 0))
   t.is(parseHttpDate('Mon, 29 Feb 2016 00:00:00 GMT'), Date.UTC(2016, 1, 29))
   for (const text of UNREADABLE) t.is(parseHttpDate(text, NOW), undefined, text)
@@ -262,14 +262,14 @@ function from(
   return isLocal({ url, headers, socket: { remoteAddress } }, hosts)
 }
 
-test('a loopback address that asks a loopback name is this machine', t => {
+test('a request from a loopback address to a loopback name is local', t => {
   for (const address of words('127.0.0.1 127.8.9.10 ::1 ::FFFF:127.0.0.1'))
     for (const host of words('LOCALHOST:3000 shop.localhost 127.0.0.1:80 [::1]:3'))
       t.true(from(address, { host }), `${address} ${host}`)
   t.true(from('::1', { ':authority': 'localhost:3000' }), 'HTTP/2')
 })
 
-test('neither another address is this machine, whatever it says, nor another name (DNS rebinding)', t => {
+test('a request from another address, or to another name (DNS rebinding), is not local', t => {
   for (const address of [undefined, '', ...words('10.0.0.1 ::ffff:10.0.0.1 ::2 1127.0.0.1')])
     t.false(from(address, { host: 'localhost' }), String(address))
   const foreign = words(`evil.example 127.0.0.1.evil.example localhost.evil.example xlocalhost
@@ -281,7 +281,7 @@ test('neither another address is this machine, whatever it says, nor another nam
   t.false(from('127.0.0.1', { host: 'localhost' }, { url: 'http://evil.example/' }))
 })
 
-test('what a proxy forwards may come from anywhere, and HTTP/1.0 is taken for that', t => {
+test('a request that a proxy may have forwarded, such as one in HTTP/1.0, is not local', t => {
   const hosts = new Set(['box'])
   for (const name of words(`forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip
     x-original-host x-original-url cf-connecting-ip cf-ray cdn-loop true-client-ip fly-client-ip x-envoy-external-address
@@ -294,7 +294,7 @@ test('what a proxy forwards may come from anywhere, and HTTP/1.0 is taken for th
     t.is(isLocal({ ...request, httpVersion }, NONE), httpVersion !== '1.0')
 })
 
-test('a page of another origin cannot read what is under -/, nor a frame; a link leads there', t => {
+test('a request from another origin is local only if a link opens a page', t => {
   const host = 'localhost:3000'
   for (const origin of ['http://localhost:3000', 'https://localhost:3000'])
     t.true(from('::1', { host, origin }), origin)
@@ -329,7 +329,7 @@ test('a host that is listed is trusted from any address', t => {
 const CHROMIUM =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
-test('what opens a page navigates', t => {
+test('a navigation is recognized by method, path, Sec-Fetch headers and Accept', t => {
   const mode = 'sec-fetch-mode'
   const dest = 'sec-fetch-dest'
   for (const [isExpected, headers] of [

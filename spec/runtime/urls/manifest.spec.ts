@@ -35,7 +35,7 @@ for (const [what, text] of Object.entries({
   'an entry whose imports are not a list': withEntry({ ...ENTRY, imports: 'b' }),
   'an entry whose imports are not paths': withEntry({ ...ENTRY, dynamicImports: [1] }),
   'a key that is not a path': withEntry(ENTRY, '/assets/%'),
-  null: 'null'
+  'a manifest that is null': 'null'
 })) {
   test(`${what} is an error at start`, t => {
     const root = makeProject(t, { 'public/assets.json': text })
@@ -48,7 +48,7 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('public without any sources keeps the helpers of every app', async t => {
+test('a deploy of public without the sources keeps the URLs of every app', async t => {
   const files = placed({
     'app.css': 'web',
     'only-web.js': 'go()',
@@ -94,7 +94,7 @@ test('a manifest without apps belongs to the app web', async t => {
   t.regex((await site.ask('/')).text, withDigest(/^\/assets\/app-DIGEST\.css$/))
 })
 
-test('a manifest with the names of object properties touches no prototype', async t => {
+test('a name such as __proto__ in a manifest pollutes no prototype', async t => {
   const entry = JSON.stringify(ENTRY)
   const keys = ['__proto__', 'constructor', 'toString', '/assets/__proto__']
   const assets = keys.map(key => `${JSON.stringify(key)}: ${entry}`).join(', ')
@@ -174,7 +174,7 @@ test('when the manifest becomes invalid or is removed, the last good one stays i
 
 const NAMED = { 'app.css': 'a {}', 'menu.css': 'b {}', 'page.css': 'c {}' }
 
-test('a file of the manifest that public lacks is reported, once for a manifest', async t => {
+test('of the 404s for files that a manifest names, only the first is logged', async t => {
   const site = await makeFingerprinted(t, 'precompiled', NAMED)
   const paths = await Promise.all(Object.keys(NAMED).map(name => site.path(name)))
   const [app = '', menu = '', page = ''] = paths

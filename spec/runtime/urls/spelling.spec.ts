@@ -9,7 +9,7 @@ test('a digest is the SHA-256 of the bytes, its first 32 hex characters', t => {
   t.is(digestOf(Buffer.from('abc')), 'ba7816bf8f01cfea414140de5dae2223')
 })
 
-test('a fingerprint is put in front of the last extension, once, and found again', t => {
+test('a file name has at most one fingerprint, in front of its last extension', t => {
   for (const [name, printed] of [
     ['app.css', `app-${DIGEST}.css`],
     ['admin/app.min.js', `admin/app.min-${DIGEST}.js`],
@@ -53,13 +53,13 @@ test('the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parcel and N
   }
 })
 
-test('a name without a hash, or with nothing but a hash, has no pattern', t => {
+test('only a hash between the name of a file and its extension is recognized', t => {
   const paths = words(`/app.js /jquery.min.js /3f9a1c2b.js /${DIGEST}.js /a-3f9a1c2b/app.js
     /component.module.css /LICENSE-3f9a1c2b /`)
   for (const path of paths) t.is(star(path), undefined, path)
 })
 
-test('a path of any length is read in linear time', t => {
+test('the time to look for a hash in a path is proportional to its length', t => {
   for (const part of ['a-', '-', 'a.', '.', 'a1', '-a.b']) {
     const read = (count: number) => star(`/${part.repeat(count)}!`)
     t.true(growsInProportion(8192, read), part)

@@ -14,7 +14,7 @@ const SHEET = `app-${'b'.repeat(32)}.css`
 const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
 const CLASSIC = ' type="text/javascript"'
 
-test('several names give several tags that share the attributes, and false is skipped', t => {
+test('javascript() and stylesheet() write a tag for each name, with the same attributes', t => {
   const shared = `${CLASSIC} async="async" defer="defer"`
   t.is(javascript('nowhere/to/be-found'), script('nowhere/to/be-found.js'))
   const written = javascript('a', 'b', { async: true, defer: true, nomodule: false })
@@ -22,7 +22,7 @@ test('several names give several tags that share the attributes, and false is sk
   t.is(stylesheet('a', 'b'), `${sheet('a.css')}\n${sheet('b.css')}`)
 })
 
-test('an attribute replaces that of the tag in any case, but src and href; null and false remove it', t => {
+test('given attributes can replace or remove all those of a tag but its URL', t => {
   const module = ' type="module"'
   const evil = { type: 'module', src: '/evil.js', SRC: '/evil.js' }
   t.is(javascript('a', evil), script('a.js', module))
@@ -49,7 +49,7 @@ test('favicon() is a link to favicon.ico by default, with the type of its file',
   }
 })
 
-test('integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
+test('tags have integrity and crossorigin, unless given attributes replace or omit them', t => {
   const { javascript, stylesheet } = fingerprinted()('web')
   const [integrity, anonymous] = [' integrity="sha384-aaaa"', ' crossorigin="anonymous"']
   for (const [attributes, expected] of [
@@ -67,7 +67,7 @@ test('integrity is followed by crossorigin; a given one of either wins, and fals
   t.true(javascript('https://a.example/x.js', own).includes(` integrity="sha384-mine"${anonymous}`))
 })
 
-test('values are escaped, and names and values that HTML does not allow are TypeErrors', t => {
+test('each argument of a tag is written as valid HTML, or is a TypeError', t => {
   const title = '&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;'
   t.true(favicon('a', { title: `"><script>alert('&')</script>` }).endsWith(` title="${title}">`))
   t.true(javascript('https://a.example/?a=1&b="').includes('"https://a.example/?a=1&amp;b=&quot;"'))
@@ -101,7 +101,7 @@ const modulesOf = (integrity: string[]) =>
     }
   }))('web')
 
-test('modulepreload links share the CORS mode and the nonce of the script, not its own integrity', t => {
+test('a modulepreload link has its module’s integrity, and crossorigin and nonce of the script', t => {
   const link = '<link href="https://cdn.example/assets/1-b.js" rel="modulepreload"'
   const links = (attributes: object, integrity = ['sha384-b']) =>
     modulesOf(integrity)
@@ -117,7 +117,7 @@ test('modulepreload links share the CORS mode and the nonce of the script, not i
   t.deepEqual(links({}, []), [`${link}>`])
 })
 
-test('modulepreload links no entry and no module twice, not even in a cycle', t => {
+test('each module gets one tag, a script or a modulepreload link, even if modules import each other', t => {
   const helpers = modulesOf([])
   const options = { type: 'module' } as const
   const tags = (...names: [string, ...string[]]) => {
@@ -132,7 +132,7 @@ test('modulepreload links no entry and no module twice, not even in a cycle', t 
   t.false(helpers.javascript('a', { modulepreload: false }).includes('link'))
 })
 
-test('modulepreload adds nothing without fingerprints, and is an error for a classic script', t => {
+test('modulepreload works only with fingerprints and for a script of type module', t => {
   const tag = script('a.js', ' type="module"')
   for (const modulepreload of [true, false, undefined])
     t.is(javascript('a', { type: 'module', modulepreload }), tag)
@@ -149,7 +149,7 @@ test('modulepreload adds nothing without fingerprints, and is an error for a cla
 const importMap = (imports: object, integrity?: object, attributes = '') =>
   `<script type="importmap"${attributes}>${JSON.stringify({ imports, integrity })}</script>`
 
-test('importMap() maps each module to its URL and integrity; given specifiers take precedence', t => {
+test('importMap() maps each module to its URL with integrity, unless imports maps it elsewhere', t => {
   const integrity = { [`/assets/${APP}`]: 'sha384-aaaa', [`/assets/${DIAL}`]: 'sha384-ffff' }
   const dial = { '/assets/lib/dial.mjs': `/assets/${DIAL}` }
   const helpers = fingerprinted()('web')
@@ -175,7 +175,7 @@ test('importMap() holds the option imports without fingerprints as well, whateve
   }
 })
 
-test('what is remembered is bounded, however many entries pages name', t => {
+test('at most 20 import maps or lists of preloads are remembered, however many entries pages name', t => {
   const remembered = makeMemory<number>(() => '', MAX_LISTS)
   const names = Array.from({ length: 1000 }, (_, at) => `a${at}`)
   for (const name of names) remembered(name, () => 1)
@@ -208,7 +208,7 @@ test('a name without a known extension gets one, before its query or fragment', 
   t.is(javascript('app#part'), script('app.js#part'))
 })
 
-test('url() and every tag have the host, with or without a slash at its end, and path() has none', t => {
+test('the option host is put before the URLs of url() and of all tags, but not of path()', t => {
   t.is(assets.path('app.js'), '/assets/app.js')
   t.is(assets.url('app.js'), '/assets/app.js', 'without a host')
   for (const host of ['https://cdn.example', 'https://cdn.example/']) {
@@ -233,7 +233,7 @@ test('absolute and protocol-relative URLs are emitted unchanged', t => {
   t.is(helpers.favicon('data:,'), changed(icon('x'), 'data:,'))
 })
 
-test('a name that no asset can have is a TypeError, and so is anything but a string', t => {
+test('anything but a string that can be the name of an asset is a TypeError', t => {
   const invalid = { instanceOf: TypeError, message: /^an asset's name is a path without prefix/ }
   const paths = ['', '?v=1', '/app.css', 'a/', 'a//b', '.', '..', '../a', 'a/../b', 'a\\b', 'a:b']
   const others = ['/\\evil.example', 'javascript:alert(1)', 'https:evil.example', 'a\0', 'a\nb']
@@ -270,7 +270,7 @@ function holds<T>(arbitrary: fc.Arbitrary<T>, predicate: (given: T) => boolean) 
   fc.assert(fc.property(arbitrary, predicate), { numRuns: cases(100, 1000) })
 }
 
-test('no value, attribute, name or URL breaks out of its tag, and a browser reads back what was given', t => {
+test('no value, attribute, name or URL that a helper is given breaks out of its tag', t => {
   holds(nasty, given => {
     const tag = cdn.favicon('a.ico', { title: given })
     return TAG.test(tag) && unescape(/ title="([^"]*)"/.exec(tag)?.[1] ?? '') === given
@@ -285,7 +285,7 @@ test('no value, attribute, name or URL breaks out of its tag, and a browser read
   t.pass()
 })
 
-test('the path of an asset needs no quotes and decodes to its name', t => {
+test('path() percent-encodes every character of a name that would need quotes in HTML', t => {
   const local = nasty.filter(name => !name.startsWith('//'))
   holds(local, name => {
     const path = writtenOr(undefined, () => cdn.path(name))
@@ -324,7 +324,7 @@ const sum = (name: string, bytes: string) =>
   `${name}-${createHash(name).update(bytes).digest('base64')}`
 
 for (const mode of MODES) {
-  test(`a name has the digest of the bytes that are sent, and a tag their integrity (${mode})`, async t => {
+  test(`fingerprints and integrity in pages match the bytes that are sent (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'javascripts/application.js': 'go()',
       'stylesheets/app.css': 'a { color: red }',
@@ -347,7 +347,7 @@ for (const mode of MODES) {
     t.is((await site.ask(admin)).text, 'admin')
   })
 
-  test(`a name that no manifest has is an error with the nearest name or its app (${mode})`, async t => {
+  test(`an unknown asset is an error that suggests a near name or the app that has it (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'stylesheets/dashboard.css': 'a{}',
       'stylesheets/other.css': 'b{}',
