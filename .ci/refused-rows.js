@@ -23,8 +23,9 @@ const WATCHING = ['publishing/sources/*', 'publishing/building/{edits,publishing
 const WITHOUT_MODES = {
   'with its folders and mode 0644': 'its claim is about modes',
   'under umask 077': 'its claim is about modes',
-  'under both names': 'its claim is about modes too',
-  'a deploy of public without the sources keeps the URLs': 'it copies a tree with cpSync, which sets modes'
+  'get a plain and a fingerprinted name': 'its claim is about modes too',
+  'a deploy of public without the sources keeps the URLs':
+    'it copies a tree with cpSync, which sets modes'
 }
 const WITHOUT_TIMES = {
   'every mtime since 1970': 'its claim is about the mtime that was asked for'
@@ -35,7 +36,7 @@ const WITHIN_A_TICK = {
   'clean counts from when a file was published': 'its deploys are within one tick'
 }
 const WITHOUT_EVENTS = {
-  'by events, and found by verify() without them': 'its claim is about events',
+  'with and without file system events': 'its claim is about events',
   ': the next change is reported': 'its claim is about events'
 }
 /** lowntfs-3g lists names in lower case, unlike Windows and macOS, and NTFS has neither all names nor modes. */
@@ -62,7 +63,7 @@ export const ROWS = {
     umask: 0o077,
     without: {
       ...{ ...WITHOUT_MODES, ...WITHOUT_TIMES, ...WITHIN_A_TICK },
-      'of two sources with one name': 'it counts warnings, of which a refusal is one more'
+      'two sources with one name': 'it counts warnings, of which a refusal is one more'
     }
   },
   readlink: {
@@ -88,13 +89,13 @@ export const ROWS = {
     without: {
       'print names with escapes': LOWERED,
       'names that differ only in case are two names': LOWERED,
-      'is the one that a view writes composed': LOWERED,
+      'whose accents macOS has stored decomposed': LOWERED,
       'whose names differ only in how accents are written': LOWERED,
       'that has both spellings, as on macOS': LOWERED,
       'a name with any characters is served': LOWERED,
-      'what no page names is logged when a browser asks for it in vain': LOWERED,
+      'a name that a browser requests in vain is logged': LOWERED,
       'names that are not valid in a request': NO_BYTES,
-      'under both names': NO_MODES,
+      'get a plain and a fingerprinted name': NO_MODES,
       'under umask 077': NO_MODES,
       'is unmodified while only its names change': 'a hard link there is another inode'
     }

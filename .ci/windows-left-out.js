@@ -10,7 +10,7 @@ export const LEFT_OUT = [
       'extras/modules/joining/missing'
     ],
     titles: [
-      'a folder or a link in the place of a lock is an error that names it, and stays',
+      'a folder or a link in the place of a lock is an error that names it',
 
       'links in a mount follow its own*',
       'versionOf follows links, also in a cycle',
@@ -48,9 +48,9 @@ export const LEFT_OUT = [
   {
     why: 'it sends signals, sets a umask or ulimit, or runs as another user',
     titles: [
-      'precompile stops cleanly on SIGINT, and leaves the old manifest',
-      'precompile that does not stop on SIGTERM ends on the next signal, whichever it is',
-      'until everything is written, * leaves manifest, files and plain names as they were*',
+      'precompile that is stopped by SIGINT publishes nothing',
+      'precompile that does not stop on SIGTERM ends on SIGINT',
+      'a killed precompile leaves a manifest whose files are all intact',
       'a signal that comes while plain names are replaced*',
       'under umask 077 a web server can read*',
       'without free descriptors there are errors for a while*',
@@ -96,7 +96,7 @@ export const LEFT_OUT = [
   },
   {
     why: 'Wine 8 takes a rename that changes only the case of a name for none',
-    titles: ['what no page names is logged when a browser asks for it in vain*']
+    titles: ['a name that a browser requests in vain is logged with the nearest name']
   },
   {
     why: 'Wine 8 finds no real path of more than 260 characters',
@@ -104,7 +104,7 @@ export const LEFT_OUT = [
   },
   {
     why: 'Wine does not tell a watcher that its folder is gone, which keeps the name',
-    titles: ['sources and public that are removed while the server runs are a miss*']
+    titles: ['sources and public can be removed and restored while the server runs*']
   },
   {
     why: 'Wine 8 loses, once in a few runs, the event of a file in a folder that was made again',

@@ -21,7 +21,7 @@ const typescript = gettingStartedPage.take('TypeScript')
 const compiled = gettingStartedPage.take('Compiled by tsc')
 const commonjs = gettingStartedPage.take('CommonJS')
 
-test('from an empty folder to production: a page, its stylesheet, and fingerprints', async t => {
+test('docs/getting-started.md leads from an empty folder to a site in production', async t => {
   const site = makeExample(t, { 'package.json': '{}' })
   await site.follow(one)
   const { text } = await site.ask('/')
@@ -44,7 +44,7 @@ test('from an empty folder to production: a page, its stylesheet, and fingerprin
 const STYLESHEET = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
 const MISTYPED = '\nkoaAssets({ serv: true })'
 
-soakTest('with TypeScript the options and ctx are typed, and the page gets a 304', async t => {
+soakTest('the TypeScript example works as written, with types for the options and ctx', async t => {
   const menu = { 'apps/web/assets/javascripts/menu.js.ts': 'export const open: boolean = true' }
   const site = makeExample(t, { ...STYLESHEET, ...menu })
   await site.follow(typescript)
@@ -61,7 +61,7 @@ soakTest('with TypeScript the options and ctx are typed, and the page gets a 304
   await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
 })
 
-soakTest('compiled by tsc, node runs it, and the command reads its configuration', async t => {
+soakTest('a server and a configuration that tsc compiled work in production', async t => {
   const config = { 'assets.config.ts': 'export default { root: process.cwd() }' }
   const site = makeExample(t, { ...STYLESHEET, ...config })
   await site.follow(typescript.filter(({ file }) => file === 'server.ts'))
@@ -71,7 +71,7 @@ soakTest('compiled by tsc, node runs it, and the command reads its configuration
   t.regex((await site.ask('/')).text, withDigest(/href="\/assets\/books-DIGEST\.css"/))
 })
 
-soakTest('with CommonJS: require loads the package, and the configuration', async t => {
+soakTest('a CommonJS project can require the package and its configuration', async t => {
   const site = makeExample(t, { 'package.json': '{}' })
   await site.run('npx koa-fresh-assets init')
   site.write(STYLESHEET)
@@ -102,7 +102,7 @@ const makeShop = (t: ExecutionContext) =>
       app.listen(3000)`
   })
 
-soakTest('a built site has files for a year, compressed, without sources or manifest', async t => {
+soakTest('the production guide leads to a site with compressed, immutable files', async t => {
   const site = makeShop(t)
   const started = site.follow(serving)
   await t.throwsAsync(started, { message: /there is no manifest .*koa-fresh-assets precompile/s })
@@ -122,7 +122,7 @@ soakTest('a built site has files for a year, compressed, without sources or mani
   await t.throwsAsync(site.run('npx koa-fresh-assets verify'), { message: /verify: 1\n/ })
 })
 
-soakTest('a running server takes the next release over, and keeps the last one', async t => {
+soakTest('a running server serves the next release and the files of the last one', async t => {
   const site = makeShop(t)
   await site.follow(build)
   await site.follow(serving)
@@ -145,7 +145,7 @@ const WAYS_TO_STOP: ReadonlyArray<(child: ChildProcess) => boolean> = [
   child => child.send('shutdown')
 ]
 
-test('the server ends by itself on SIGTERM, on SIGINT and from pm2', async t => {
+test('the server of the deploy guide exits with status 0 on SIGTERM, on SIGINT and from pm2', async t => {
   const site = makeExample(t, { 'assets.config.js': 'export default { apps: false }' })
   await site.follow(server)
   const ends = WAYS_TO_STOP.map(async stop => {
@@ -180,7 +180,7 @@ const stanzas = headings
       .map(stanza => ({ section, stanza }))
   )
 
-test('every line of another framework has one of ours, with the result that the page gives', async t => {
+test('each equivalent in docs/coming-from.md gives the result that the page states', async t => {
   const book = { id: 7, revision: 1, updatedAt: new Date('2024-05-01T10:00:00Z') }
   const mounted: KoaAssetsOptions[] = []
   const koaAssets = (options: KoaAssetsOptions) => void mounted.push(options)
@@ -272,7 +272,7 @@ const members = modulesPage.take('Members of a workspace')
 for (const section of ['Packages', 'Stylesheets of packages', 'Directories of a package'])
   modulesPage.take(section)
 
-soakTest('in production the page links to what its script imports, and all is there', async t => {
+soakTest('in production the example page preloads what its script imports', async t => {
   const sources = {
     'javascripts/lib/dial.js': 'export const turn = async () => 1',
     'javascripts/vendor/confetti.js': 'export default () => 2',
@@ -303,22 +303,19 @@ soakTest('in production the page links to what its script imports, and all is th
   for (const url of urls) t.is((await site.ask(url)).status, 200, url)
 })
 
-soakTest(
-  'a member of a workspace is a source directory, whose modules are imported by its name',
-  async t => {
-    const site = makeExample(t, {
-      '../ui/src/index.ts': "export { label } from './label'",
-      '../ui/src/label.ts': "export const label: string = 'Buy'",
-      'apps/web/assets/javascripts/app.js': "import { label } from '@acme/ui'; alert(label)",
-      'server.js': SERVER
-    })
-    await site.follow(members)
-    await site.run('node server.js')
-    t.regex((await site.ask('/assets/app.js')).text, /from "\/assets\/ui\/index\.js"/)
-    t.is((await site.ask('/assets/ui/label.js')).status, 200)
-    await site.run('npx koa-fresh-assets precompile')
-  }
-)
+soakTest('an app can import the modules of a workspace member by its package name', async t => {
+  const site = makeExample(t, {
+    '../ui/src/index.ts': "export { label } from './label'",
+    '../ui/src/label.ts': "export const label: string = 'Buy'",
+    'apps/web/assets/javascripts/app.js': "import { label } from '@acme/ui'; alert(label)",
+    'server.js': SERVER
+  })
+  await site.follow(members)
+  await site.run('node server.js')
+  t.regex((await site.ask('/assets/app.js')).text, /from "\/assets\/ui\/index\.js"/)
+  t.is((await site.ask('/assets/ui/label.js')).status, 200)
+  await site.run('npx koa-fresh-assets precompile')
+})
 
 const compilers = readPage('docs/writing-a-compiler.md')
 const sprite = compilers.take('')
@@ -326,7 +323,7 @@ const sprite = compilers.take('')
 compilers.take('Vue')
 compilers.take('Svelte')
 
-soakTest('the sprite is compiled, follows its icons, and names the line of a mistake', async t => {
+soakTest('the sprite compiler of the guide follows icons that are added or removed', async t => {
   const images = 'apps/web/assets/images'
   const site = makeExample(t, {
     'server.js': SERVER,
@@ -353,7 +350,7 @@ soakTest('the sprite is compiled, follows its icons, and names the line of a mis
 const errorsPage = readPage('docs/errors.md')
 const reporting = errorsPage.take('')
 
-test('every code has its section, and no other, and `help` of an error leads there', t => {
+test('each error code has its section in docs/errors.md, to which `help` leads', t => {
   const source = readFileSync('lib/runtime/errors.ts', 'utf8')
   const [, table = ''] = /const LOGGED = \{([^]*?)\n\}/.exec(source) ?? []
   const codes = Array.from(table.matchAll(/'([\w-]+)':/g), ([, code = '']) => code)
@@ -367,20 +364,20 @@ test('every code has its section, and no other, and `help` of an error leads the
   }
 })
 
-soakTest('an error that is reported has its place, or its code', async t => {
+soakTest('the example of error reporting names the source line or request path', async t => {
   const site = makeExample(t, {
     'assets/app.css.scss': 'p {\n  color red;\n}',
     'server.js': `import Koa from 'koa'
-      import { koaAssets } from 'koa-fresh-assets'
-      import { reportErrors } from './report-errors.js'
-      const app = new Koa()
-      app.silent = true
-      reportErrors(app)
-      console.error = (...words) => { app.context.reported = words.join(' ') }
-      app.use((ctx, next) => ctx.path === '/reported' ? void (ctx.body = ctx.reported) : next())
-      app.use(koaAssets({ root: import.meta.dirname, serve: true }))
-      app.use(ctx => { if (ctx.path === '/throws') throw new RangeError('too far') })
-      app.listen(3000)`
+    import { koaAssets } from 'koa-fresh-assets'
+    import { reportErrors } from './report-errors.js'
+    const app = new Koa()
+    app.silent = true
+    reportErrors(app)
+    console.error = (...words) => { app.context.reported = words.join(' ') }
+    app.use((ctx, next) => ctx.path === '/reported' ? void (ctx.body = ctx.reported) : next())
+    app.use(koaAssets({ root: import.meta.dirname, serve: true }))
+    app.use(ctx => { if (ctx.path === '/throws') throw new RangeError('too far') })
+    app.listen(3000)`
   })
   await site.follow(reporting)
   await site.run('node server.js')

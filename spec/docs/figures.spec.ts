@@ -21,7 +21,7 @@ function rowOf(title: string, contestant: string) {
   return row
 }
 
-test('README says how many times as fast a file from memory is sent', t => {
+test('README claims no more speed for files from memory than was measured', t => {
   const words: Readonly<Record<string, number>> = { half: 0.5, ten: 10, fifteen: 15 }
   const sentence =
     /sends a 4 KiB file from memory more than (\w+) times as fast as koa-static, and more than (\w+) as fast as nginx/
@@ -47,7 +47,7 @@ const VISITS = [
   'visit, after a deploy, without dictionaries'
 ]
 
-test('README says what a visit costs, of each build', t => {
+test('README gives the measured cost of a visit for each kind of build', t => {
   for (const [start, contestant] of BUILDS) {
     const line = readme.split('\n').find(text => text.startsWith(`| ${start}`)) ?? ''
     const [, ...cells] = line.slice(2, -2).split(' | ')

@@ -43,7 +43,7 @@ const BOOKS = `const book = { id: 7, revision: 1, title: 'Walden' }
   export const feed = { updatedAt: new Date('2024-05-01T10:00:00Z'), render: () => '<feed/>' }
   export const render = ({ title }) => '<h1>' + title + '</h1>'`
 
-test('each example responds on the wire as the page shows', async t => {
+test('each example of docs/http-caching.md responds as the page shows', async t => {
   const exchanges = sections.filter(({ language }) => language !== 'js')
   const routes = sections.flatMap(({ language, text }) => (language === 'js' ? text : []))
   const site = makeExample(t, {
@@ -69,7 +69,7 @@ test('each example responds on the wire as the page shows', async t => {
   t.is((await site.ask('/books/8', { ...edit, body: '{}' })).status, 404)
 })
 
-test('of two edits of one book whose bodies arrive together, the second is a 412', async t => {
+test('of two simultaneous edits of the same version, one is refused with a 412', async t => {
   const site = makeExample(t, {
     'books.js': BOOKS,
     'public/robots.txt': '',
@@ -94,13 +94,13 @@ test('of two edits of one book whose bodies arrive together, the second is a 412
   t.deepEqual(new Set(await Promise.all(answers)), new Set([204, 412]))
 })
 
-soakTest('the default of the page is private once a cookie was read', async t => {
+soakTest('the cache default of the docs is private once a route reads a cookie', async t => {
   const site = makeExample(t, {
     'server.js': `import Koa from 'koa'
-      import { defaultCache } from './default-cache.js'
-      new Koa().use(defaultCache).use(ctx => {
-        ctx.body = ctx.path === '/' ? 'page' : 'hello ' + ctx.cookies.get('user')
-      }).listen(3000)`
+    import { defaultCache } from './default-cache.js'
+    new Koa().use(defaultCache).use(ctx => {
+      ctx.body = ctx.path === '/' ? 'page' : 'hello ' + ctx.cookies.get('user')
+    }).listen(3000)`
   })
   await site.follow(defaults)
   await site.run('node server.js')
@@ -151,7 +151,7 @@ const optionsOf = ([block]: readonly Block[]) =>
 const securityPage = readPage('docs/security.md')
 const uploads = securityPage.take('Serving what others upload')
 
-test('an uploaded page is a download, and runs nothing', async t => {
+test('an uploaded HTML page is sent as a sandboxed download', async t => {
   for (const env of ['development', 'production']) {
     const files = { '/data/uploads/page.html': '<script>go()</script>' }
     const site = await makeSite(t, files, { apps: false, ...optionsOf(uploads), env })
@@ -168,7 +168,7 @@ const [tag] = livePage.take('')
 const [options] = livePage.take('Options').map(asBody)
 const [withNonce] = livePage.take('With a Content-Security-Policy')
 
-test('the tags of the page lead to the scripts', async t => {
+test('the tags in docs/live.md lead to the scripts of live reload', async t => {
   let given: KoaAssetsOptions = {}
   evaluate(options ?? '', { koaAssets: (options: KoaAssetsOptions) => (given = options) })
   const routes: Middleware = ctx => {
@@ -192,7 +192,7 @@ const [example = ''] = mountsPage.take('').map(asBody)
 const [oneDirectory = ''] = mountsPage.take('One directory').map(asBody)
 const only = optionsOf(mountsPage.take('Without assets of your own'))
 
-test('the page lists every extension that gets no fallback, and no other', t => {
+test('docs/mounts.md lists exactly the extensions that get no fallback', t => {
   const [, list = ''] =
     /## Fallbacks\n[^]*?\n\|[^]*?\n\|[ -|]*\n([^]*?)\n\n/.exec(mountsPage.text) ?? []
   const named = Array.from(list.matchAll(/`\.(\w+)`/g), ([, extension]) => extension)
@@ -202,7 +202,7 @@ test('the page lists every extension that gets no fallback, and no other', t => 
   t.deepEqual(forgotten, [], 'sources are no pages either')
 })
 
-test('the example serves four directories, each under its path', async t => {
+test('the example of mounts serves four directories, each under its path', async t => {
   let options: KoaAssetsOptions = {}
   evaluate(example, { koaAssets: (given: KoaAssetsOptions) => (options = given) })
   const files = {
@@ -226,7 +226,7 @@ test('the example serves four directories, each under its path', async t => {
   t.is((await site.ask('/docs')).status, 301)
 })
 
-test('the example without assets serves a folder of that name, and nothing else', async t => {
+test('the example without an asset pipeline serves nothing but its folder assets', async t => {
   const files = { '/assets/a.txt': 'a', '/public/robots.txt': 'robots' }
   const site = await makeSite(t, files, { ...only, env: 'production' })
   t.is((await site.ask('/assets/a.txt')).text, 'a')

@@ -68,7 +68,7 @@ function typeOf({ expected }: Expectation): RegExp {
   return new RegExp(unit ?? (expected.includes('list') ? 'list' : '.'))
 }
 
-test('every option of koaAssets is in its table with type, unit and default, and no other', t => {
+test('the table of koaAssets lists exactly its options, with type, unit and default', t => {
   const ofApps = rows(optionsPage.text, 'Options of each app')
   const described = [...rows(optionsPage.text, 'koaAssets'), ...ofApps]
   t.deepEqual(sorted(described.flatMap(([name]) => codes(name))), sorted(Object.keys(OPTIONS)))
@@ -85,14 +85,14 @@ test('every option of koaAssets is in its table with type, unit and default, and
   }
 })
 
-test('every option of a mount and of the live channel is on its page, and no other', t => {
+test('docs/mounts.md and docs/live.md list exactly the options of mounts and live reload', t => {
   t.deepEqual(sorted(names(mountsText, 'Options')), sorted(Object.keys(MOUNT)))
   t.deepEqual(sorted(names(liveText, 'Options')), sorted(Object.keys(TOP.live.fields)))
   for (const [, editor = ''] of LIVE.editor.expected.matchAll(/'([^']+)'/g))
     t.true(liveText.includes(`\`${editor}\``), editor)
 })
 
-test('every option of koaHttpCache is in its table with type and default, and no other', t => {
+test('the table of koaHttpCache lists exactly its options, with type and default', t => {
   const known = (options: object) =>
     knownIn(t.throws(() => koaHttpCache(options), { instanceOf: TypeError }).message)
   const groups = known({ groups: { '?': true } }).map(name => `groups.${name}`)
@@ -102,7 +102,7 @@ test('every option of koaHttpCache is in its table with type and default, and no
     t.true(row.length === 4 && row.every(Boolean), row[0])
 })
 
-test('the table names every view helper, and each call gives what it says', async t => {
+test('every view helper is in the table, whose calls give the output beside them', async t => {
   let helpers: readonly string[] = []
   const images = { 'logo.png': png(320, 80), 'my-cool_logo.png': png(320, 80) }
   const routes: Middleware = ctx => {
@@ -135,7 +135,7 @@ test('the table names every view helper, and each call gives what it says', asyn
 
 const [iconView] = helpersPage.take('Icons in the page')
 
-test('the view of an icon has its element', async t => {
+test('the example of an icon puts its svg element into the page', async t => {
   const routes: Middleware = ctx => {
     ctx.body = ejs.render(iconView?.text.trim() ?? '', { assets: ctx.assets })
   }
@@ -158,7 +158,7 @@ const PRELOAD = {
   mount: true
 } satisfies Record<keyof assets.PreloadOptions, true>
 
-test('the options of ctx.preload and ctx.sendFile are in their tables, and no other', async t => {
+test('the tables of ctx.preload and ctx.sendFile list exactly their options', async t => {
   const root = makeProject(t, { 'data/reports/5.pdf': 'report', 'assets/app.css': '' })
   const app = new Koa()
   const router = new Router()
@@ -184,7 +184,7 @@ test('the options of ctx.preload and ctx.sendFile are in their tables, and no ot
   t.deepEqual(sorted(names(helpersPage.text, 'Early loading')), sorted(Object.keys(PRELOAD)))
 })
 
-test('every command and each of its options are in the tables, and no other', t => {
+test('the tables of commands list exactly the commands and their options', t => {
   const commands = COMMANDS.map(({ name, argument }) => [name, argument].filter(Boolean).join(' '))
   t.deepEqual(names(commandsPage.text, 'Commands'), commands)
   const described = rows(commandsPage.text, 'Options of commands')
@@ -300,14 +300,14 @@ test('no link of the documentation is dead, anchors included', t => {
   t.deepEqual(dead, [])
 })
 
-test('the configurations of demo/deploy know a fingerprint as long as it is', t => {
+test('the nginx and Varnish files of demo/deploy expect fingerprints of the right length', t => {
   for (const file of ['nginx/files.conf', 'nginx/proxy.conf', 'varnish/replicas.vcl']) {
     const lengths = read(`demo/deploy/${file}`).match(/(?<=\[0-9a-f\]\{)\d+(?=\})/g) ?? []
     t.deepEqual(lengths.map(Number), [DIGEST_LENGTH])
   }
 })
 
-test('docs/README.md links to every page, and README to docs/README.md', t => {
+test('every guide can be reached from README by way of docs/README.md', t => {
   const linked = linksOf('docs/README.md').map(link => `docs/${link.split('#')[0]}`)
   const found = new Set(['docs/README.md', ...linked])
   const missing = GUIDES.filter(path => !found.has(path))
@@ -338,7 +338,7 @@ test('every page with code has a spec that runs it', t => {
   t.deepEqual(notRun, [])
 })
 
-test('every fence of a page opens and closes at the start of a line, and names its language', t => {
+test('every code block of a page is fenced at the start of a line, with its language', t => {
   for (const path of WITH_README) {
     const fences = read(path).match(/^.*```.*$/gm) ?? []
     t.is(fences.length, 2 * blocksOf(read(path)).length, path)

@@ -20,7 +20,7 @@ const [explainBare] = troubleshooting.take('Failed to resolve module specifier')
 const [curl] = troubleshooting.take('CORS')
 const showCompiles = troubleshooting.take('It compiles for ever')
 
-soakTest('explain, curl and the list of compiles tell what the page says', async t => {
+soakTest('explain, curl and the list of compiles show what the docs say', async t => {
   const site = makeExample(t, {
     'assets/app.css.scss': 'p { color: red }',
     'assets/fonts/inter.woff2': 'font',
@@ -65,7 +65,7 @@ const precache = recipes.take('A list for a service worker')
 // spec/system/fonts.spec.ts shows it in a browser.
 recipes.take('A font without a jump')
 
-test('a signed link is for one path until it expires, and no cache stores what it leads to', async t => {
+test('a signed link gives one file to its holder alone, until it expires', async t => {
   const site = makeExample(t, {
     'data/reports/2024.pdf': 'report',
     'data/reports/2025.pdf': 'other',
@@ -104,7 +104,7 @@ test('a signed link is for one path until it expires, and no cache stores what i
   }
 })
 
-soakTest('a build that exists compressed alone is sent as what it is', async t => {
+soakTest('a build that exists only compressed is sent with its Content-Encoding', async t => {
   const wasm = gzipSync('wasm')
   const site = makeExample(t, {
     'games/shop.wasm.br': brotliCompressSync('wasm'),
@@ -112,10 +112,10 @@ soakTest('a build that exists compressed alone is sent as what it is', async t =
     'games/shop.data.gz': gzipSync('data'),
     'games/index.html': 'page',
     'server.js': `import Koa from 'koa'
-      import { koaFiles } from 'koa-fresh-assets'
-      import { compressedBuilds } from './compressed-builds.js'
-      const app = new Koa().use(compressedBuilds).use(koaFiles('games', { at: '/games' }))
-      app.listen(3000)`
+    import { koaFiles } from 'koa-fresh-assets'
+    import { compressedBuilds } from './compressed-builds.js'
+    const app = new Koa().use(compressedBuilds).use(koaFiles('games', { at: '/games' }))
+    app.listen(3000)`
   })
   await site.follow(compressedBuilds)
   await site.run('node server.js')
@@ -174,7 +174,7 @@ test('a route that is called without a server is halted by ctx.fresh', async t =
   t.is(calls, 1)
 })
 
-soakTest('the test of the page passes with the environment that Node reads', async t => {
+soakTest('the example test passes when Node reads .env.test', async t => {
   const site = makeExample(t)
   await site.run('npx koa-fresh-assets init')
   await site.follow(exampleTest)
@@ -215,7 +215,7 @@ test('one module runs in the server and in the page, in development and precompi
   t.regex(told, /app\.ts:1:8 refers to \.\/mony\.ts, which .*: did you mean '\.\/money\.ts'/)
 })
 
-test('with the tsconfig.json of the page, JSX is that of Preact', async t => {
+test('with the tsconfig.json of docs/typescript.md, JSX is compiled for Preact', async t => {
   const site = makeExample(t, {
     'apps/web/assets/javascripts/app.tsx': 'export const cart = <b />',
     'server.js': serverOf({ serve: true, missing: 'warn' })
@@ -225,7 +225,7 @@ test('with the tsconfig.json of the page, JSX is that of Preact', async t => {
   t.regex((await site.ask('/assets/app.js')).text, /from "preact\/jsx-runtime"/)
 })
 
-test('the stylesheet beside a component is in that of the page, and a module imports it', async t => {
+test('the stylesheet of a component can be imported by another stylesheet or by a module', async t => {
   const site = makeExample(t, {
     'apps/web/assets/javascripts/components/card.css': '.card { color: teal }',
     'server.js': serverOf({ serve: true })

@@ -303,16 +303,16 @@ const OF_COMMANDS: typeof CASES = {
   }
 }
 
-test('every row of docs/upgrading.md is a case here', t => {
+test('every row of docs/upgrading.md is tested', t => {
   t.deepEqual([...ROWS.keys()], [...Object.keys(CASES), ...Object.keys(OF_COMMANDS)])
 })
 
 for (const [cell, row] of ROWS) {
-  const isSaid = async (t: ExecutionContext) => {
+  const checkRow = async (t: ExecutionContext) => {
     const [[had = ''], [now = ''], told] = row
     const observed = await (OF_COMMANDS[cell] ?? CASES[cell])?.(t, had, now, row)
     for (const quoted of told) t.true(observed?.includes(quoted), `${quoted}: ${observed}`)
   }
-  if (cell in OF_COMMANDS) test.serial(`of 2.0: ${cell}`, isSaid)
-  else test(`of 2.0: ${cell}`, isSaid)
+  if (cell in OF_COMMANDS) test.serial(`of 2.0: ${cell}`, checkRow)
+  else test(`of 2.0: ${cell}`, checkRow)
 }

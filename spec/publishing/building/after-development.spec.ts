@@ -28,7 +28,7 @@ async function sentIn(t: ExecutionContext, root: string, env: string) {
   return Promise.all(sent)
 }
 
-test('after development, precompile leads to the responses of a clean checkout', async t => {
+test('files that development published change nothing that production serves', async t => {
   const [worked, clean] = [makeProject(t, { ...sources('v1'), ...OWN }), makeProject(t, OWN)]
   const published = await sentIn(t, worked, 'development')
   t.true(published.filter(([, text]) => text.includes('v1')).length >= 12)

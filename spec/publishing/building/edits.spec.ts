@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<string, readonly [string, string, (n: number) => st
 }
 
 for (const [what, [file, name, text]] of Object.entries(KINDS)) {
-  test(`${what}, edited before every request: always the newest bytes`, async t => {
+  test(`an edit of ${what} is in the very next response`, async t => {
     t.timeout(60_000)
     const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
     const path = join(root, 'apps/web/assets', file)
@@ -44,7 +44,7 @@ for (const [what, [file, name, text]] of Object.entries(KINDS)) {
   })
 }
 
-test('sources and public that are removed while the server runs are a miss until they come back', async t => {
+test('sources and public can be removed and restored while the server runs', async t => {
   const files = { 'apps/web/assets/x/app.css': 'a{}', 'public/robots.txt': 'robots' }
   const root = makeProject(t, files)
   const { port, errors } = await makeFront(t, { root, env: 'test' })
@@ -62,7 +62,7 @@ test('sources and public that are removed while the server runs are a miss until
   t.deepEqual(errors, [])
 })
 
-test('on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
+test('a timestamp in whole seconds is trusted once it is two seconds old', t => {
   const second = 1_700_000_000_000
   const rested = (mtime: number, ctime: number, later: number) => {
     const times = { mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
@@ -77,7 +77,7 @@ test('on a file system that stamps whole seconds, a stamp is conclusive after tw
 
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 
-test('a live site, and the next one, serve the last good version of an asset until it is right', async t => {
+test('the last good version of a broken asset is served until it is fixed, also after a restart', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
   const path = await site.path('app.css')
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
@@ -99,30 +99,27 @@ test('a live site, and the next one, serve the last good version of an asset unt
   t.not(await strict.path('app.css'), good)
 })
 
-test.serial(
-  'where the disk has no room the last good copy is sent, until there is some',
-  async t => {
-    const options = { env: 'production', compile: true, fingerprint: false }
-    const files = { 'app.css.scss': 'a { b: one }', 'film.bin': 'one' }
-    const site = await makeSite(t, files, options)
-    const at = ({ syscall }: DiskCall) => /^(?:write|copyFile)$/.test(syscall)
-    for (const [name, file] of [
-      ['app.css', 'app.css.scss'],
-      ['film.bin', 'film.bin']
-    ] as const) {
-      const text = async () => (await site.ask(`/assets/${name}`)).text
-      const good = await text()
-      site.write(file, files[file].replace('one', 'two'))
-      for (let times = 1; times < 3; times++) {
-        const { result } = await onFailingDisk(site.root, { at, code: 'ENOSPC' }, text)
-        t.is(result, good)
-        t.is(site.errors.splice(0).length, 1)
-      }
-      t.regex(await text(), /two/)
+test.serial('while the disk is full, the last good version of an asset is sent', async t => {
+  const options = { env: 'production', compile: true, fingerprint: false }
+  const files = { 'app.css.scss': 'a { b: one }', 'film.bin': 'one' }
+  const site = await makeSite(t, files, options)
+  const at = ({ syscall }: DiskCall) => /^(?:write|copyFile)$/.test(syscall)
+  for (const [name, file] of [
+    ['app.css', 'app.css.scss'],
+    ['film.bin', 'film.bin']
+  ] as const) {
+    const text = async () => (await site.ask(`/assets/${name}`)).text
+    const good = await text()
+    site.write(file, files[file].replace('one', 'two'))
+    for (let times = 1; times < 3; times++) {
+      const { result } = await onFailingDisk(site.root, { at, code: 'ENOSPC' }, text)
+      t.is(result, good)
+      t.is(site.errors.splice(0).length, 1)
     }
-    t.deepEqual(readdirSync(site.at('/public/assets')).toSorted(), ['app.css', 'film.bin'])
+    t.regex(await text(), /two/)
   }
-)
+  t.deepEqual(readdirSync(site.at('/public/assets')).toSorted(), ['app.css', 'film.bin'])
+})
 
 const HEX = `lib-${'0123456789abcdef'.repeat(2)}.txt`
 
@@ -131,7 +128,7 @@ for (const [name, next] of [
   ['a.txt', 'the file'],
   [HEX, 'the file']
 ] as const) {
-  test(`the files of ${name} go with their source, as ${next} shows`, async t => {
+  test(`deleting ${name} unpublishes it by the next request for ${next}`, async t => {
     const site = await makeFingerprinted(t, 'live', { [name]: 'a', 'b.txt': 'b' })
     const path = await site.path(name)
     t.is((await site.ask(path)).text, 'a')

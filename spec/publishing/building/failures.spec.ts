@@ -25,7 +25,7 @@ function checkUsable(t: ExecutionContext, root: string): void {
   t.deepEqual(hiddenBelow(join(root, 'public')), [])
 }
 
-test('a big source that is edited while it is published fails the precompile, until the next run', async t => {
+test('a precompile fails if a big source is edited while it is published', async t => {
   const film = (letter: string) => Buffer.alloc(3_000_000, letter)
   const root = makeProject(t, placed({ 'film.bin': film('a'), 'app.js': 'go()' }))
   await run({ root })
@@ -45,7 +45,7 @@ test('a big source that is edited while it is published fails the precompile, un
   t.is(readPublic(root, '/assets/film.bin').toString('latin1', 0, 1), 'c')
 })
 
-test('a folder that appears during the precompile fails it, and nothing is published', async t => {
+test('a precompile publishes nothing if a folder of sources appears while it runs', async t => {
   const root = makeProject(t, placed({ 'a.css': 'a {}' }))
   const folder = join(root, 'apps/web/assets/late')
   const onProgress: PrecompileOptions['onProgress'] = ({ stage, done }) => {
@@ -78,7 +78,7 @@ test('a precompile that lost its lock while it was paused replaces nothing', asy
   t.is(readFileSync(join(root, lock), 'utf8'), "another's")
 })
 
-test('an aborted precompile rejects with the reason and leaves the old deploy', async t => {
+test('a precompile can be aborted at any moment without harm to the old deploy', async t => {
   const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()' }))
   await run({ root })
   const manifest = readManifest(root)
@@ -114,7 +114,7 @@ const SHEET = 'a { color: red }'.repeat(40)
 const deploy = (number: number) =>
   placed({ 'a.css': `${SHEET}/* ${number} */`, 'b.css': `${SHEET}/*! ${number} */`, 'c.png': 'c' })
 
-test('until everything is written, SIGKILL leaves manifest, files and plain names as they were', async t => {
+test('a killed precompile leaves a manifest whose files are all intact', async t => {
   const program = await bundle()
   const root = makeProject(t, deploy(0))
   await run({ root })

@@ -15,7 +15,7 @@ const makeSources = (t: ExecutionContext, files: Files) => makeProject(t, placed
 
 const long = (text: string) => text.repeat(100)
 
-test('files that a person put into public, among the published ones or not, are kept as they are', async t => {
+test('precompile never changes files that a person put into public', async t => {
   const own = {
     'public/assets/own.css': long('own'),
     'public/assets/own.css.gz': 'own gz',
@@ -55,7 +55,7 @@ test('what earlier deploys published under fingerprints stays', async t => {
   t.is((await run({ root })).kept, 1, 'a file that somebody removed is not kept')
 })
 
-test('text is compressed where that makes it smaller, images never are', async t => {
+test('precompile compresses only text that becomes smaller by it', async t => {
   const text = { 'app.js': long('go();'), 'icon.svg': `<svg>${long('<path/>')}</svg>` }
   const others = { 'photo.png': long('pixel'), 'tiny.js': 'go()', 'noise.txt': randomBytes(4000) }
   const root = makeSources(t, { ...text, ...others })
@@ -73,7 +73,7 @@ test('text is compressed where that makes it smaller, images never are', async t
   t.true(report.compressedBytes < report.bytes)
 })
 
-test('a name that cannot be requested is an error that states the reason, and nothing is published', async t => {
+test('a name that cannot be requested is an error that states the reason', async t => {
   const names = ['scripts/aux.js', 'images/a:b.png', 'x/ends.', 'x/docs./a.txt', 'a\nb.txt']
   const root = makeProject(t, placed({ 'fine.js': 'fine()' }))
   await run({ root })
@@ -92,7 +92,7 @@ test('a name that cannot be requested is an error that states the reason, and no
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('a project without any asset is an error, and nothing is created', async t => {
+test('precompile of a project without assets is an error that creates nothing', async t => {
   for (const files of [{}, { 'apps/web/assets/_part.scss': 'a{}' }]) {
     const root = makeProject(t, { 'package.json': '{}', ...files })
     const before = filesBelow(root)
@@ -104,7 +104,7 @@ test('a project without any asset is an error, and nothing is created', async t 
   }
 })
 
-test('a published file that was damaged or taken away is written again, and so are its copies', async t => {
+test('precompile repairs published files and compressed copies that were damaged or deleted', async t => {
   const root = makeSources(t, { 'app.js': long('go();'), 'logo.png': 'logo' })
   await run({ root })
   const before = snapshot(join(root, 'public'))
@@ -139,7 +139,7 @@ const STYLES = {
 }
 
 for (const mode of MODES) {
-  test(`what shows other bytes never keeps the second of its mtime, however indirectly (${mode})`, async t => {
+  test(`an edited image and each stylesheet that shows it get another second of mtime (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, STYLES)
     const secondOf = (path: string) =>
       statSync(join(site.root, 'public', path), { bigint: true }).mtimeNs / 1_000_000_000n
@@ -170,7 +170,7 @@ for (const [extension, word] of [
   ['js', 'import'],
   ['css', '@import']
 ] as const) {
-  soakTest(`more files may import each the next than a stack has calls (${extension})`, async t => {
+  soakTest(`a long chain of imports does not overflow the stack (${extension})`, async t => {
     const names = Array.from({ length }, (_, at) => `m${at}.${extension}`)
     const files = names.map((name, at) => [
       name,

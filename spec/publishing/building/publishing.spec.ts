@@ -17,7 +17,7 @@ const sent = async (site: Site, path = URL) => {
   return [status, text]
 }
 
-test('an asset is copied with the first request, and not written by the second, nor by another process', async t => {
+test('an asset that was not edited is written only once, by the first request for it', async t => {
   const site = await makeSite(t, { [SOURCE]: 'a{}' })
   for (const mtime of [undefined, THEN, THEN + 0.123456, 1.6e9 + 0.000001]) {
     if (mtime) site.write(SOURCE, `at ${mtime}`, mtime)
@@ -38,9 +38,9 @@ const CHANGES: Readonly<Record<string, readonly [change: (site: Site) => void, s
   'a source replaced by an older one': [site => site.write(SOURCE, 'b{}', THEN - 86_400), 'b{}'],
   'a source that shrank': [site => site.write(SOURCE, 'b'), 'b'],
   'a source that was emptied': [site => site.write(SOURCE, ''), ''],
-  'a target edited by hand': [site => site.write(TARGET, 'by hand'), 'a{}'],
-  'a target of the same size and mtime': [site => site.write(TARGET, 'b{}', THEN), 'a{}'],
-  'a target that became a link out of public': [
+  'a copy in public that was edited by hand': [site => site.write(TARGET, 'by hand'), 'a{}'],
+  'an edited copy of the same size and mtime': [site => site.write(TARGET, 'b{}', THEN), 'a{}'],
+  'a copy in public that became a link out of it': [
     site => {
       site.write('/outside.css', 'a{}')
       unlinkSync(site.at(TARGET))
@@ -48,7 +48,7 @@ const CHANGES: Readonly<Record<string, readonly [change: (site: Site) => void, s
     },
     'a{}'
   ],
-  'a deleted target': [site => unlinkSync(site.at(TARGET)), 'a{}']
+  'a deleted copy in public': [site => unlinkSync(site.at(TARGET)), 'a{}']
 }
 
 for (const [title, [change, expected]] of Object.entries(CHANGES)) {
@@ -63,7 +63,7 @@ for (const [title, [change, expected]] of Object.entries(CHANGES)) {
   })
 }
 
-test('a target without a source is served and never touched', async t => {
+test('a file in public is served as it is while it has no source', async t => {
   const site = await makeSite(t, { [TARGET]: 'by hand', 'a.css': '' })
   const before = stateOf(site)
   t.deepEqual(await sent(site), [200, 'by hand'])
@@ -77,7 +77,7 @@ test('a target without a source is served and never touched', async t => {
 // Two development processes on one `public`: one of them is slow, and replaces a target by what it read before an edit.
 
 test.serial(
-  'a target that another process replaces before it is looked at is published again',
+  'an old version that another process publishes meanwhile is replaced by the newest',
   async t => {
     const site = await makeSite(t, { 'app.css': 'a { color: red }' }, { env: 'development' })
     t.deepEqual(await sent(site), [200, 'a { color: red }'])

@@ -13,7 +13,7 @@ const TURNED = 'a\u202egnp.exe'
 const UNSAFE =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
-test('commands and the types print names with escapes, as JSON too, which means the same', async t => {
+test('commands and the types print names with escapes, also as JSON', async t => {
   const named = { [`images/${TURNED}`]: 'x', [`images/${ESCAPES}.png`]: 'x' }
   const root = makeShop(t, { 'fine.txt': 'fine', ...named })
   for (const [line = '', expected = ''] of [
@@ -58,7 +58,7 @@ test('a warning and an error of the running site name files with escapes', async
   t.notRegex(error?.message ?? '', UNSAFE)
 })
 
-test('precompile prints few lines in a log, what it did, and what changed since the last build', async t => {
+test('precompile prints a summary of what it built and what changed since the last build', async t => {
   const root = makeShop(t, {
     'stylesheets/app.css': 'a{}',
     'javascripts/app.js': 'start()',
@@ -96,7 +96,7 @@ Since the last build: 3 added
   t.notRegex(again.stdout, /Kept/)
 })
 
-test('precompile --json prints only the report, --quiet nothing, --verbose a line for each asset', async t => {
+test('precompile --json prints only the report, --quiet nothing, --verbose lines for each asset', async t => {
   const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb', ...CONFIG })
   const { status, stdout, stderr } = await run(root, 'precompile --json')
   t.deepEqual([status, stderr], [0, ''])
@@ -154,7 +154,7 @@ See node_modules/koa-fresh-assets/docs/errors.md#compile-failed
   })
 })
 
-test('precompile reports an error in one line, and with DEBUG its stack', async t => {
+test('precompile reports an error in one line, unless DEBUG asks for the stack', async t => {
   const root = makeShop(t, { '/assets.config.json': '{ "fingerprints": true }' })
   const stderr = "koa-fresh-assets: unknown option 'fingerprints': did you mean 'fingerprint'?\n"
   t.deepEqual(await run(root, 'precompile'), { status: 1, stdout: '', stderr })
@@ -167,7 +167,7 @@ test('a reader that closes the pipe early, as head does, is no error of a comman
   t.deepEqual(await outcome, { status: 0, stdout: '', stderr: '' })
 })
 
-test('precompile that does not stop on SIGTERM ends on the next signal, whichever it is', async t => {
+test('precompile that does not stop on SIGTERM ends on SIGINT', async t => {
   const root = makeShop(t, {
     'a.txt.slow': 'a',
     '/assets.config.mjs': `export default { compilers: [{
@@ -190,7 +190,7 @@ test('precompile that does not stop on SIGTERM ends on the next signal, whicheve
   t.deepEqual(await ended, [null, 'SIGINT'])
 })
 
-test('precompile stops cleanly on SIGINT, and leaves the old manifest', async t => {
+test('precompile that is stopped by SIGINT publishes nothing', async t => {
   const root = makeShop(t, {
     'a.txt': 'a',
     '/assets.config.mjs': `export default { compilers: [{

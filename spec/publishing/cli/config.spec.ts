@@ -18,7 +18,7 @@ async function published(root: string, options = '', runs = run): Promise<readon
 const makeConfigured = (t: ExecutionContext, files: Files) =>
   makeShop(t, { 'a.txt': 'a', ...files })
 
-test('the options come from a file, as an object, a promise or a function', async t => {
+test('the configuration file may export an object, a promise or a function', async t => {
   for (const [name, text] of [
     ['assets.config.json', '{ "prefix": "/static" }'],
     ['assets.config.mjs', 'export default { prefix: "/static" }'],
@@ -32,7 +32,7 @@ test('the options come from a file, as an object, a promise or a function', asyn
   }
 })
 
-test('NODE_ENV is the environment that a command names, before the file is loaded', async t => {
+test('a configuration file finds the environment of the command in NODE_ENV', async t => {
   for (const [line, given, expected] of [
     ['precompile', undefined, 'production'],
     ['precompile', 'staging', 'staging'],
@@ -50,7 +50,7 @@ test('NODE_ENV is the environment that a command names, before the file is loade
   }
 })
 
-test('without a file the defaults apply; --root takes precedence over the root in the file', async t => {
+test('the root is that of --root, else of the configuration file, else the current directory', async t => {
   const root = makeConfigured(t, {
     '/elsewhere.json': '{ "root": "empty" }',
     '/wrong.json': '{ "root": 3 }',
@@ -63,7 +63,7 @@ test('without a file the defaults apply; --root takes precedence over the root i
   t.deepEqual(await published(root, '--config wrong.json'), [refused])
 })
 
-test('the error for a file that cannot be loaded has its name and the reason', async t => {
+test('the error for a configuration that cannot be loaded names the file and the reason', async t => {
   for (const [name, text, reason] of [
     ['assets.config.mjs', 'export default 42', /the options of koaAssets\(\), .* got 42\n$/],
     ['assets.config.mjs', 'throw new Error("no luck")', /no luck\n$/],
@@ -101,7 +101,7 @@ test('where nothing reads TypeScript, the error says what to install, or which f
   t.deepEqual([stdout, stderr], ['', `koa-fresh-assets: ${cause}: ${advice}\n`])
 })
 
-test('a usage error is one line on stderr with the nearest name or all, and exit status 2', async t => {
+test('a usage error is one line of advice on stderr, with exit status 2', async t => {
   const root = makeProject(t)
   // Extras add others.
   const known = /--verbose, .*--config, --root, --env, --json, --quiet, --help, --version$/m
@@ -130,7 +130,7 @@ test('a usage error is one line on stderr with the nearest name or all, and exit
 
 const WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length))
 for (const command of COMMANDS) {
-  test(`${command.name} --help shows what it does, with an example, and --help lists it`, t => {
+  test(`both --help and ${command.name} --help say what the command does`, t => {
     const [help, all] = [helpFor(command), generalHelp(COMMANDS)]
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
@@ -141,7 +141,7 @@ for (const command of COMMANDS) {
   })
 }
 
-test('without a command it prints the help with exit status 2; --help and --version succeed', async t => {
+test('help and version are printed on request, the help also in place of a missing command', async t => {
   const root = makeProject(t)
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   const help = `${generalHelp(COMMANDS)}\n`

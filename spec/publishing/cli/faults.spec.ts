@@ -86,7 +86,7 @@ const steady = (files: Readonly<Record<string, string>>) =>
 
 for (const scene of SCENES.filter(each => isPossible(each) && (canKeep || !needsKeep(each)))) {
   const { line } = scene
-  test(`${line}: a call of the disk that fails is named, and leaves old or new files`, async t => {
+  test(`${line}: a failure of the disk leaves no damaged file`, async t => {
     const whole = await stage(t, scene)
     const old = tree(whole)
     const { calls, result } = await onFailingDisk(whole, {}, () => run(whole, line))

@@ -10,7 +10,7 @@ import { AssetError, assetSources, CompileError } from '../../../lib/index.ts'
 import { makeCounter, makeProject, makeSite, readPublic, run } from '../../support/index.ts'
 import { targetOf, test, withDigest, writeFiles, type Files } from '../../support/index.ts'
 
-test("a compiler of the user's own works like a built-in one, whatever it makes", async t => {
+test('a custom compiler works like a built-in one, whatever type of file it makes', async t => {
   for (const [target, type] of [
     ['.css', 'text/css; charset=utf-8'],
     ['txt', 'text/plain; charset=utf-8'],
@@ -31,7 +31,7 @@ test("a compiler of the user's own works like a built-in one, whatever it makes"
   }
 })
 
-test('a custom compiler overrides the built-in one, and is given its location', async t => {
+test('a custom compiler in place of a built-in one gets the source, its path and the load paths', async t => {
   const told: unknown[] = []
   const compile: Compiler['compile'] = async input => {
     told.push(input)
@@ -53,7 +53,7 @@ function nodeModulesOf(directory: string): string[] {
   return paths.slice(0, directory.split(sep).length)
 }
 
-test('development has source maps inline, other environments have none', async t => {
+test('compiled files have inline source maps in development alone', async t => {
   const files = {
     'css/s.css.scss': 'a { b: c }',
     'css/l.css.less': 'a { b: c }',
@@ -71,7 +71,7 @@ test('development has source maps inline, other environments have none', async t
   }
 })
 
-test('a preprocessor source that is not UTF-8 is an error, never served raw', async t => {
+test('a Sass file that is not UTF-8 is an error', async t => {
   const latin = Buffer.from('a::after { content: "é" }', 'latin1')
   const site = await makeSite(t, { 'stylesheets/app.css.scss': latin })
   const place = 'apps/web/assets/stylesheets/app.css.scss'
@@ -81,7 +81,7 @@ test('a preprocessor source that is not UTF-8 is an error, never served raw', as
   })
 })
 
-test('sources with CRLF and a byte order mark are copied as they are, and compiled', async t => {
+test('sources may have CRLF and a byte order mark, be they copied or compiled', async t => {
   const copied = '\uFEFFa {\r\n  color: red;\r\n}\r\n'
   const site = await makeSite(t, {
     'css/copied.css': copied,
@@ -91,7 +91,7 @@ test('sources with CRLF and a byte order mark are copied as they are, and compil
   t.regex((await site.ask('/assets/compiled.css')).text, /a \{\s+color: red;\s+\}/)
 })
 
-test('TypeScript for Node’s kinds of modules is compiled, and a UMD build is sent as a script', async t => {
+test('scripts of every extension are sent as JavaScript, from .mts and .cts to .umd.cjs', async t => {
   const names = ['x/a.ts', 'x/b.mts', 'x/c.cts', 'x/d.js.mts']
   const files = Object.fromEntries(names.map(name => [name, 'go(1 as number)']))
   const site = await makeSite(t, { ...files, 'x/e.umd.cjs': 'go(1)' })
@@ -139,7 +139,7 @@ for (const [extension, peer, code] of [
   })
 }
 
-test("the project's own peer comes before the one beside this package", async t => {
+test('a compiler that the project has installed comes before the one beside this package', async t => {
   const root = makeProject(t, {
     'node_modules/less/package.json': JSON.stringify({ name: 'less', main: 'index.cjs' }),
     'node_modules/less/index.cjs': `
@@ -150,7 +150,7 @@ test("the project's own peer comes before the one beside this package", async t 
   t.is((await site.ask('/assets/app.css')).text, 'own {}')
 })
 
-test('a peer above the project, where a workspace keeps it, is found as well', async t => {
+test('a compiler that is installed at the root of a workspace is found', async t => {
   const workspace = makeProject(t, { 'packages/site/x': '' })
   const from = join(workspace, 'packages/site')
   const names = ['only-in-the-workspace']
@@ -162,7 +162,7 @@ test('a peer above the project, where a workspace keeps it, is found as well', a
   t.like(await loadPeer(names, 'app.css', from), { found: true })
 })
 
-test.serial('under Plug’n’Play the first of several peers may be missing as well', async t => {
+test.serial('under Plug’n’Play one of several alternative compilers is enough', async t => {
   const { versions } = process
   Object.defineProperty(process, 'versions', { value: { ...versions, pnp: '3' } })
   t.teardown(() => Object.defineProperty(process, 'versions', { value: versions }))
@@ -187,7 +187,7 @@ const WORKSPACE: Files = {
 const sources = '../../../../node_modules/kit/images'
 const NAMES = ['sass.css', 'pkg.css', 'less.css', 'plain.css']
 
-test('Sass, Less and references find packages in the nearest node_modules above, old or new', async t => {
+test('Sass, Less and url() find packages in the nearest node_modules above', async t => {
   const root = join(makeProject(t, WORKSPACE), 'packages/web')
   const site = await makeSite(t, {}, { root, sources })
   for (const name of NAMES) {
@@ -261,7 +261,7 @@ for (const [extension, [code, column, told]] of Object.entries(BROKEN)) {
   })
 }
 
-test('an error in an import, or a missing one, names the import, and is fixed there', async t => {
+test('a broken or missing Sass import is an error until that import is fixed', async t => {
   const site = await makeSite(t, { 'stylesheets/app.css.scss': "@use 'part';" })
   const said = async () => (await site.ask('/assets/app.css')).text
   t.true((await said()).includes("Can't find stylesheet to import."))
@@ -274,7 +274,7 @@ test('an error in an import, or a missing one, names the import, and is fixed th
 for (const env of ['production', 'test']) {
   const options = { env, compile: true, fingerprint: false }
 
-  test(`in ${env} a broken source is an emitted error, and a bare 500 or the last good target`, async t => {
+  test(`in ${env} visitors get the last good version of a broken source, or a bare 500`, async t => {
     const site = await makeSite(t, { 'css/app.css.scss': 'a { b: $x }' }, options)
     const answer = await site.ask('/assets/app.css', BROWSER)
     t.like(answer, { status: 500, text: 'Internal Server Error' })
@@ -325,7 +325,7 @@ test('whatever a compiler throws, or returns by mistake, is reported with its so
   }
 })
 
-test('a compiler may read bytes and return bytes; in a stylesheet of bytes references are found', async t => {
+test('a compiler may return bytes instead of text, even for a stylesheet with references', async t => {
   const compile: Compiler['compile'] = ({ bytes }) => ({ code: bytes.map(byte => byte - 1) })
   const compilers = ['.png', '.css'].map(target => ({ extensions: `${target}1`, target, compile }))
   const image = Buffer.from('00ff80c3', 'hex')
@@ -343,7 +343,7 @@ test('a compiler may read bytes and return bytes; in a stylesheet of bytes refer
   t.is(String(text), css(targetOf(site.root, '/assets/dot.png')))
 })
 
-test('an excerpt stays as it was written even if it contains the root, and a root of / hides nothing', async t => {
+test('the error page shortens paths below the root and no other text', async t => {
   const apps = [{ sources: [{ dir: '/kit/assets' }] }]
   const page = (root: string, error: AssetError) =>
     errorPage(error, { root, apps } as unknown as Settings, 'text')

@@ -43,7 +43,7 @@ test('what was not edited is not compiled again, even with imports', async t => 
   t.is(calls.length, 2)
 })
 
-test('with fingerprints a request compiles what is broken once, and nothing else again', async t => {
+test('with fingerprints only broken sources are compiled again at each request', async t => {
   const { calls, compiler } = makeCounter()
   const files = { 's/broken.css.inc': 'import gone.txt\n', 's/good.css.inc': 'a{}' }
   const site = await makeSite(t, files, { compilers: [compiler], fingerprint: true })
@@ -109,7 +109,7 @@ const CASES: Readonly<Record<string, readonly [sheet: string, before: Files, the
     { '/shared/other.svg': svg('one') },
     { '/shared/icon.svg': svg('then') }
   ],
-  'an optional Less import that did not exist, nor its folder': [
+  'an optional Less import that did not exist': [
     'less: @import (optional) "../../../../shared/late"; .first { b: c }',
     {},
     { '/shared/late.less': THEN }
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, readonly [sheet: string, before: Files, the
     { '/shared/plugin.js': 'functions.add("answer", () => "first")' },
     { '/shared/plugin.js': 'functions.add("answer", () => "then")' }
   ],
-  'what a package says its stylesheet is': [
+  'the stylesheet that a package.json names': [
     'scss: @use "pkg:theme";',
     {
       [`${PKG}/theme/package.json`]: '{ "sass": "old.scss" }',
@@ -179,7 +179,7 @@ const CASES: Readonly<Record<string, readonly [sheet: string, before: Files, the
 }
 
 for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
-  test(`${what} is followed`, async t => {
+  test(`a stylesheet changes with ${what}`, async t => {
     const [syntax = '', code = ''] = sheet.split(/: (.*)/)
     const files = { [`x/app.css.${syntax}`]: code, ...before }
     const site = await makeSite(t, files, { env: 'test', missing: 'warn' })
@@ -193,7 +193,7 @@ for (const [what, [sheet, before, then]] of Object.entries(CASES)) {
   })
 }
 
-test('a Less import over HTTP is fetched, and so is what it imports in turn', async t => {
+test('a Less import over HTTP is fetched with what it imports in turn', async t => {
   const remote: Readonly<Record<string, string>> = {
     '/theme.less': '@import "colors.less"; a { color: @color }',
     '/colors.less': '@color: remote;'
@@ -205,7 +205,7 @@ test('a Less import over HTTP is fetched, and so is what it imports in turn', as
   t.regex((await site.ask('/assets/app.css')).text, /color: remote/)
 })
 
-test('JSX that calls a React which the module lacks is a warning, precompiled or not', async t => {
+test('JSX that needs React in a module that does not import it is a warning', async t => {
   const files = {
     'javascripts/lost.tsx': 'export const cart = <b />',
     'javascripts/bound.tsx': "import React from 'react'\nexport const cart = <b />",

@@ -37,7 +37,7 @@ const rows: ReadonlyArray<readonly [options: object | undefined, source: string,
   [{ verbatimModuleSyntax: true }, "import { a } from './b.js'", /import \{ a \} from "\.\/b\.js"/]
 ]
 
-test('each setting that changes the output counts, in development and precompiled', async t => {
+test('settings of tsconfig.json for JSX, classes and imports apply live and precompiled', async t => {
   for (const [compilerOptions, source, made] of rows) {
     const config = JSON.stringify({ compilerOptions })
     const files = {
@@ -63,7 +63,7 @@ const has = (extra: string) => EXTRAS.some(({ name }) => name === extra)
 const UNLISTED = has('modules') && { packages: false as const }
 const MINIFIED = has('styles') && { minify: true }
 
-test('where no setting says what JSX is, it is that of React or Preact, as package.json has it', async t => {
+test('without a setting, JSX is compiled for React or Preact, whichever package.json names', async t => {
   const lists = { react: /from "react\/jsx-runtime"/, preact: PREACT, 'solid-js': REACT }
   for (const [name, made] of Object.entries(lists)) {
     const options = { missing: 'ignore', ...UNLISTED } as const
@@ -82,7 +82,7 @@ test('where no setting says what JSX is, it is that of React or Preact, as packa
   }
 })
 
-test('a module that imports React has JSX that calls it, as one from a CDN, whatever package.json has', async t => {
+test('JSX in a module that imports React calls that React, whatever package.json has', async t => {
   const imports = { react: 'https://cdn.example/react.js' }
   const site = await makeSite(t, {}, { imports, ...UNLISTED })
   site.write('/package.json', '{ "dependencies": { "react": "1" } }')
@@ -102,7 +102,7 @@ const config = (factory: string | undefined, rest: object = {}) =>
 
 const PLACES = ['tsconfig.json', 'apps/tsconfig.json', 'apps/web/assets/javascripts/tsconfig.json']
 
-test('a base that is not installed is an error of TypeScript and of paths, not of other scripts', async t => {
+test('a tsconfig.json whose base is not installed is an error only of modules that need it', async t => {
   const files = {
     '/tsconfig.json': '{ "extends": "@gone/base" }',
     'plain.js': "import 'own'",
@@ -119,7 +119,7 @@ test('a base that is not installed is an error of TypeScript and of paths, not o
   t.regex((await site.ask('/assets/plain.js')).text, /typed\.js/)
 })
 
-test('model: after each edit the nearest tsconfig.json counts, with what it extends', async t => {
+test('after each edit the nearest tsconfig.json applies, with what it extends', async t => {
   const edit = fc.record({
     place: fc.constantFrom(...PLACES),
     content: fc.constantFrom('own', 'extends', 'nothing', 'gone')
@@ -223,7 +223,7 @@ const NAMED = {
   })
 }
 
-test('paths and #names lead to assets, in each mode, from TypeScript and JavaScript', async t => {
+test('paths of tsconfig.json and #imports of package.json lead to assets in every mode', async t => {
   const named = ['#lib/look', '#lib/money.ts', '#near', '#late']
   const forms = [...LEADING.map(([path]) => path), ...named].map(path => `import '${path}'`)
   const app = [...forms, "void import('@/late')", mark(0)].join('\n')
@@ -243,7 +243,7 @@ test('paths and #names lead to assets, in each mode, from TypeScript and JavaScr
   }
 })
 
-test('paths out of the assets are an error, those to packages and what imports maps are left', async t => {
+test('an import that paths or #imports lead to no asset is an error with its place', async t => {
   const packaged = { '/node_modules/packaged/index.js': '' }
   const beside = { '/lib/outside.ts': '', '/apps/web/.env': '', '/apps/web/index.js': '' }
   const files = { ...LED, ...NAMED, ...packaged, ...beside }

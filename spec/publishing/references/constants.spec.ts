@@ -64,7 +64,7 @@ const AROUND = [
   ...['[…, __V__].map(x => x)', '… // " __V__\n', '… === __V__', '!…', 'typeof …', '…, …']
 ].map(each => (/^[([`]/.test(each) ? each : `(${each})`))
 
-test('replacing gives what variables of these names would, whatever is around them', async t => {
+test('a script with replaced values behaves as it would with variables of these names', async t => {
   const { text } = fc.letrec<{ text: string }>(tie => ({
     text: fc.oneof(
       { depthSize: 'medium', withCrossShrink: true },
@@ -85,7 +85,7 @@ test('replacing gives what variables of these names would, whatever is around th
   await fc.assert(property, { numRuns: cases(400, 20_000), seed: Number(process.env['SEED'] ?? 1) })
 })
 
-test('a name that a text declares, assigns or has as a parameter is its own, and stays', async t => {
+test('a name that a script declares, assigns or has as a parameter is not replaced', async t => {
   const own = [
     ...['const process = 1', 'let process\n', 'for (const process of all) {}'],
     ...['function process() {}', 'function* process() {}', 'class process {}'],
@@ -111,7 +111,7 @@ test('a name that a text declares, assigns or has as a parameter is its own, and
     t.is(await replaced(code + uses), code + all.replace('import.meta.env.MODE', '"staging"'))
 })
 
-test('what is assigned to, or is the name of a method, a label or a property, stays', async t => {
+test('assignments and names of methods, labels and properties are not replaced', async t => {
   for (const code of [
     ...["process.env.NODE_ENV = 'a'", "import.meta.env.MODE ||= 'a'", 'class A { __V__() {} }'],
     ...['__V__: for (;;) break', 'f()\n__V__: for (;;) {}'],
@@ -138,7 +138,7 @@ const OPEN: typeof LINES = [
   ['for (;;) {', '\nbreak }']
 ]
 
-test('at the start of a line a value ends or continues the line before as a name does', async t => {
+test('a value replaced at the start of a line does not change what the line before means', async t => {
   for (const [line, closing = ''] of [...LINES, ...OPEN]) {
     for (const use of ['$n && note(2)', '__O__.list && note(2)', '__V__.length && note(2)']) {
       const body = `let x = 1
@@ -153,7 +153,7 @@ test('at the start of a line a value ends or continues the line before as a name
   }
 })
 
-test('an expression without a value is told once, with its place, unless the text asks for it', async t => {
+test('an unknown environment variable is reported once, unless the script checks for it', async t => {
   const unknownIn = async (code: string) =>
     [...((await constantsIn(code, CONSTANTS))?.unknown ?? [])].map(each => each.join(' '))
   const told: readonly (readonly [code: string, ...names: string[]])[] = [
@@ -173,7 +173,7 @@ test('an expression without a value is told once, with its place, unless the tex
   for (const [code, ...names] of told) t.deepEqual(await unknownIn(code), names, code)
 })
 
-test('a text with none of the first names is searched, and nothing else', async t => {
+test('a script that uses none of the replaced names is left alone', async t => {
   t.is(await constantsIn('export const a = import("./b.js")', CONSTANTS), undefined)
   t.is(await constantsIn('export const a = `kits ${1}`', constantsOf(SITUATION, {})), undefined)
 })

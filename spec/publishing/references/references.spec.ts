@@ -115,7 +115,7 @@ for (const [what, piece, before = '', after = ''] of [
   })
 }
 
-test('a missing reference is a warning, once, with its place in the file where it was written', async t => {
+test('a missing reference is one warning with its place in the source file', async t => {
   const files = {
     'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png) url(data:x)\n}',
     'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
@@ -138,7 +138,7 @@ test('a missing reference is a warning, once, with its place in the file where i
   ])
 })
 
-test('a reference to what stayed in public, where the stylesheet was, is told how to reach it', async t => {
+test('a reference from a moved stylesheet to a file left in public gets advice what to write', async t => {
   const css = '@import "stayed.css";\na { b: url(../images/stayed.png) url(/images/stayed.png) }'
   const stayed = { '/public/css/stayed.css': '', '/public/images/stayed.png': '' }
   const files = { 'css/moved.css': css, ...stayed }
@@ -153,7 +153,7 @@ test('a reference to what stayed in public, where the stylesheet was, is told ho
   ])
 })
 
-test('references in a stylesheet that is not UTF-8 are rewritten, and everything else stays', async t => {
+test('references in stylesheets that are not UTF-8 are rewritten without harm to other text', async t => {
   const css = '/* \u00e9 */ a { background: url(../images/logo.svg) }'
   const files = {
     'css/little.css': Buffer.from(`\ufeff${css}`, 'utf16le'),
@@ -207,7 +207,7 @@ function between(code: string, references: readonly Reference[]): string {
   return parts.join('\0')
 }
 
-test('replaced references of a module are found again, and nothing else has changed', async t => {
+test('rewriting the references of a module changes nothing else in it', async t => {
   const find = (code: string) => lexer.find(code).references
   t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
   assert(

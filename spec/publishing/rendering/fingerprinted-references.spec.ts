@@ -16,7 +16,7 @@ const pathsOf = (site: FingerprintedSite, names: readonly string[]) =>
 const firstUrl = (css: string) => /url\("?([^")]+)"?\)/.exec(css)?.[1] ?? ''
 
 for (const mode of MODES) {
-  test(`an edit renames what shows or imports the file, nothing else (${mode})`, async t => {
+  test(`an edit changes only the fingerprints of the file and what shows or imports it (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'images/logo.png': 'logo',
       'images/other.png': 'other',
@@ -55,7 +55,7 @@ for (const mode of MODES) {
     t.is(await site.text('app.js'), `import("${await site.path('inc.js')}")`)
   })
 
-  test(`stylesheets that import each other, or themselves, are digested as one (${mode})`, async t => {
+  test(`stylesheets that import each other get new fingerprints together (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'logo.png': 'logo',
       'a.css': '@import "b.css"; a{}',
@@ -77,7 +77,7 @@ for (const mode of MODES) {
     await until(isRenamed, 'all of them have new names')
   })
 
-  test(`a stylesheet shows the image beside it, encoded or not, and one of another app (${mode})`, async t => {
+  test(`a stylesheet can show images of its app and of others, encoded or not (${mode})`, async t => {
     const css = 'a { background: url(../images/seal.png) }'
     const files = {
       'stylesheets/app.css': css,
@@ -192,7 +192,7 @@ const RULES = ['a{}', 'b{background:url(a.png)}', 'c{}']
 const asData = (map: string) =>
   `data:application/json;base64,${Buffer.from(map).toString('base64')}`
 
-test('a map in the last comment of a text is moved as well, whatever the form of the comment', t => {
+test('an inline source map is adjusted to replaced URLs, whatever the form of its comment', t => {
   const { text, map, urls, written, moved } = makeText(RULES)
   t.not(moved(), map)
   for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
@@ -202,7 +202,7 @@ test('a map in the last comment of a text is moved as well, whatever the form of
   }
 })
 
-test('what is not a map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
+test('what is no inline source map, or a broken one, is left unchanged', t => {
   const { text, map, urls } = makeText(['b{background:url(a.png)}'])
   for (const rest of [
     `"//# sourceMappingURL=${asData(map)}"`,

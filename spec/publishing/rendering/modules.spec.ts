@@ -45,7 +45,7 @@ for (const mode of MODES) {
     }
   })
 
-  test(`modulepreload links static imports, importMap({ entry }) has the integrity of others (${mode})`, async t => {
+  test(`every module of a page has integrity, by modulepreload or by importMap() (${mode})`, async t => {
     const files = {
       'app.js': "import './a.js'; import './b.js'; import('./later.js')",
       'a.js': "import './b.js'",
@@ -77,7 +77,7 @@ for (const mode of MODES) {
     await t.throwsAsync(unknown, { code: 'asset-unknown', message: /did you mean 'a.js'/ })
   })
 
-  test(`importMap() has only what no published URL replaces, and may be no tag at all (${mode})`, async t => {
+  test(`importMap({ entry }) has only names that published URLs did not replace (${mode})`, async t => {
     const files = {
       'app.js': "import './a.js'; import 'confetti'",
       'a.js': 'export {}',
@@ -118,7 +118,7 @@ for (const mode of MODES) {
   })
 }
 
-test('nothing is said of mapped imports, URLs and types, nor of the files of packages', async t => {
+test('there is no warning about mapped imports, URLs, types and files of packages', async t => {
   const imports = { lit: 'https://cdn.example/lit.js', dial: 'dial.js' }
   const urls = "import 'https://cdn.example/x.js'; import 'data:text/javascript,'"
   const app = `import 'lit'; import('dial'); ${urls}`
@@ -136,14 +136,14 @@ test('nothing is said of mapped imports, URLs and types, nor of the files of pac
   t.deepEqual(warningsAbout('web/assets/app.js:1:8'), [])
 })
 
-test('a module may do without what it imports dynamically: that is a warning of precompile', async t => {
+test('a dynamic import of a package that no option maps is only a warning of precompile', async t => {
   const root = makeProject(t, placed({ 'app.js': "import('lit').catch(() => {})" }))
   const [warning = '', ...others] = (await run({ root })).warnings
   t.regex(warning, /^apps\/web\/assets\/app\.js:1:8 imports 'lit', which/)
   t.deepEqual(others, [])
 })
 
-test('what the option imports names and no app has is an error of precompile, imported or not', async t => {
+test('a missing file in the option imports is an error of precompile, imported or not', async t => {
   const root = makeProject(t, {
     'apps/web/assets/javascripts/app.js': '',
     'apps/web/assets/javascripts/vendor/dial.js': '',
@@ -186,7 +186,7 @@ test('a missing import is an error of precompile, with its file, line and column
   t.is(String(readPublic(root, path)), 'let x = 1;\nexport { a } from "./store.js";\n')
 })
 
-test('the report of a reference that leads nowhere names what is nearest, as it is to be written', async t => {
+test('the error for a missing reference suggests the nearest path as it is to be written', async t => {
   const near = (path: string, more = '') => `: did you mean '${path}'?${more}`
   const isCase = ' It differs in upper and lower case'
   const rows = {
@@ -275,7 +275,7 @@ for (const mode of MODES) {
   })
 }
 
-test('a module that cannot be parsed is an error of precompile with its place, on request a warning', async t => {
+test('a module that cannot be parsed is an error or a warning with its place, as missing says', async t => {
   const files = {
     'javascripts/app.js': `let a\nimport d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
     'javascripts/dep.js': 'export default 1; const x = 1; export { x as "a-b" }',

@@ -5,12 +5,12 @@ import { makeFingerprinted, makeSite, test, warningsAbout } from '../../support/
 const OPTIONS = { missing: 'error', integrity: false } as const
 
 for (const mode of ['development', 'precompiled', 'live'] as const)
-  test(`what a module imports by the name of its source is reached, in every form (${mode})`, async t => {
+  test(`modules can import others by the names of their sources, in every form (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, MODULES, OPTIONS)
     t.deepEqual(await followed(await site.path('app.js'), path => site.ask(path)), REACHED)
   })
 
-test('a plain file of the name has it, whether money.ts or money.js is imported', async t => {
+test('a plain money.js takes precedence over money.ts, even for an import of money.ts', async t => {
   const files = {
     'javascripts/money.ts': 'export const price = 1',
     'javascripts/money.js': 'export const price = 2',

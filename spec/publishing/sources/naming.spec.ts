@@ -12,7 +12,7 @@ const found = async (site: Site, names: readonly string[]) => {
 }
 
 // Before the specs below append directories to the list of the process, and remove them at their end.
-test.serial('of two sources with one name, byte order decides, and precompile fails', async t => {
+test.serial('two sources with one name are a warning and, in precompile, an error', async t => {
   const files = { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' }
   const site = await makeSite(t, { ...files, 'css/a.css': 'a { src: url(logo.txt) }' })
   const names = ['logo.txt', 'images/logo.txt', 'docs/logo.txt']
@@ -27,7 +27,7 @@ test.serial('of two sources with one name, byte order decides, and precompile fa
   await t.throwsAsync(run({ root: site.root }), { message })
 })
 
-test.serial('a plain file beside a source of its name is served, with a warning', async t => {
+test.serial('a plain file comes before a source of its name, with a warning', async t => {
   const files = {
     'stylesheets/two.css': 'plain{}',
     'stylesheets/two.css.scss': 'a { b: c }',
@@ -46,7 +46,7 @@ test.serial('a plain file beside a source of its name is served, with a warning'
   t.deepEqual(await found(site, ['two.css']), ['again{}'])
 })
 
-test.serial('precompile publishes all assets of apps and packages under both names', async t => {
+test.serial('all assets get a plain and a fingerprinted name, those of packages too', async t => {
   const css = 'a { background: url(../images/third.png) }'
   const images = { 'images/third.png': 'third', 'images/logo.png': 'their logo' }
   assetSources.append(makeProject(t, { 'stylesheets/third.css': css, ...images }))
@@ -83,7 +83,7 @@ test.serial('precompile publishes all assets of apps and packages under both nam
   t.is(assets['/assets/third.png']?.from, 1)
 })
 
-test('no name begins with -/: nothing in sources and public replaces a script of development', async t => {
+test('no file in sources or public can replace a script of development below -/', async t => {
   const folders = words('x/- x/deep/- /theme/- /theme/js/- /public/assets/-')
   const stolen = Object.fromEntries(folders.map(folder => [`${folder}/live.js`, 'stolen']))
   const files = { ...stolen, '/theme/-a/b.js': 'b' }
@@ -100,7 +100,7 @@ test('no name begins with -/: nothing in sources and public replaces a script of
     await t.throwsAsync(makeSite(t, files, options), { instanceOf: TypeError })
 })
 
-test('any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
+test('names of scripts, folders and plain CSS may begin with an underscore, as in lodash-es', async t => {
   const site = await makeSite(t, {
     'javascripts/_base.js': 'base',
     'javascripts/_lib/a.js': 'a',
@@ -157,7 +157,7 @@ const ODD_NAMES = [
   `${'x'.repeat(200)}.txt`
 ].filter(isWritable)
 
-test('a name with any characters is served under its encoded form, and written below public', async t => {
+test('a name with any characters is served under its encoded form', async t => {
   const sources = Object.fromEntries(ODD_NAMES.map(name => [`x/${name}`, `in ${name}`]))
   const site = await makeSite(t, { ...sources, '/public/ünter wegs.txt': 'plain' })
   t.is((await site.ask('/%C3%BCnter%20wegs.txt')).text, 'plain')
@@ -201,7 +201,7 @@ test('names that differ only in case are two names, each with its own bytes', as
 // The source directories of third-party packages.
 // The list is the process's, so each spec asks for names of its own.
 
-test('a directory appended before koaAssets() or after it is searched by every app while it is there', async t => {
+test('every app finds the files of an appended directory, whenever it is appended or created', async t => {
   assetSources.append(makeProject(t, { 'scripts/before.js': 'before()' }))
   const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
   t.deepEqual(await found(site, ['before.js', 'admin/before.js']), ['before()', 'before()'])
@@ -216,7 +216,7 @@ test('a directory appended before koaAssets() or after it is searched by every a
   }
 })
 
-test('a directory appended twice is in the list once, and list() returns a copy', t => {
+test('list() returns a copy of the appended directories, each of them once', t => {
   const [one, two] = [makeProject(t), makeProject(t)]
   const before = assetSources.list()
   assetSources.append([one, two, one])
@@ -228,7 +228,7 @@ test('a directory appended twice is in the list once, and list() returns a copy'
   t.true(Object.isFrozen(assetSources))
 })
 
-test('append() of anything but absolute paths is a TypeError, and nothing is appended', t => {
+test('append() of anything but absolute paths is a TypeError without any effect', t => {
   const before = assetSources.list()
   for (const given of ['vendor/assets', '', 42, undefined, [['/nested']]]) {
     const what = `absolute paths, got ${inspect(given)}: build them from import.meta.dirname`

@@ -8,7 +8,7 @@ import { cases, test } from '../../support/index.ts'
 /** While one waits for the disk, others go on. */
 const AT_ONCE = 4
 
-test('a name has one source in development, on request and precompiled, or none in all of them', async t => {
+test('a name leads to the same source, or to none, in development, live and precompiled', async t => {
   let names = 0
   const property = fc.asyncProperty(aPlan, async plan => {
     const found = await check(plan)

@@ -15,7 +15,7 @@ const FILES = {
 const ICONS = { dir: '../../lib', at: 'icons', include: ['outline/**'] }
 
 for (const mode of MODES) {
-  test(`Sass finds what is in it, and its references what is beside them (${mode})`, async t => {
+  test(`Sass in a source directory with include finds its partials and images (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES, { sources: [ICONS] })
     const set = await site.text('icons/outline/set.css')
     t.true(set.includes(`url("${await site.path('icons/outline/star.svg')}")`), set)
@@ -23,7 +23,7 @@ for (const mode of MODES) {
   })
 }
 
-test('what is left out is not even read: a folder of packages costs nothing', async t => {
+test('a name in exclude is not served, even if a file takes the place of the folder', async t => {
   const root = makeProject(t, { 'lib/a.js': 'a', 'lib/node_modules/x/b.js': 'b' })
   const sources = [{ dir: '../../lib', at: 'lib', exclude: ['node_modules'] }]
   const site = await makeSite(t, {}, { root, sources })
@@ -49,7 +49,7 @@ const lostIn = (what: string) => `koa-fresh-assets: ${what}, which has no source
 const makePages = (t: Parameters<typeof makeSite>[0], files: Files, options: SiteOptions = {}) =>
   makeSite(t, files, { routes, ...options })
 
-test('what no page names is logged when a browser asks for it in vain', async t => {
+test('a name that a browser requests in vain is logged with the nearest name', async t => {
   const files = { 'js/deep/hello.js': '', 'images/Logo.svg': '', '/public/assets/by-hand.js': '' }
   const site = await makePages(t, files)
   const logged = async (name: string, advice: string) => {
@@ -71,7 +71,7 @@ test('what no page names is logged when a browser asks for it in vain', async t 
   t.deepEqual(warningsAbout(long), [], 'nobody writes such a name')
 })
 
-test('a page that needs what a precompile has left of a source is told of before production fails', async t => {
+test('development warns of a link to a file that is left in public without a source', async t => {
   const files = placed({ 'images/old.svg': '', 'images/half-moon.svg': '', 'app.css': '' })
   const root = makeProject(t, files)
   await precompile({ root })
@@ -93,7 +93,7 @@ test('a page that needs what a precompile has left of a source is told of before
   }
 })
 
-test('a name without a source is logged once, with the nearest name', async t => {
+test('a name in a page that has no source is logged once, with the nearest name', async t => {
   const files = {
     'css/dashboard.css': 'a{}',
     'javascripts/shop.js': '',
@@ -128,7 +128,7 @@ test('a name without a source is logged once, with the nearest name', async t =>
   t.regex(warningsAbout('/shopp.js')[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
 })
 
-test('without a folder of assets at start, the log says that one called assets needs a restart', async t => {
+test('the log says to restart if the folder assets was created after the start', async t => {
   const root = makeProject(t, { 'public/robots.txt': '' })
   const found = await makePages(t, {}, { root })
   const named = await makePages(t, {}, { root, apps: { web: { dir: '.' } } })
@@ -144,7 +144,7 @@ test('without a folder of assets at start, the log says that one called assets n
   t.is((await named.ask('/assets/site.css')).status, 200)
 })
 
-test('a helper looks nothing up before its page is written, and never outside development', async t => {
+test('a missing name is logged only in development, once its page is written', async t => {
   for (const env of ['test', 'staging', 'development']) {
     let warned = -1
     const name = `unseen-in-${env}.css`
@@ -180,7 +180,7 @@ for (const [from, to, at, apps] of [
   })
 }
 
-test('of a source directory in another one, a reference finds the file that is beside it', async t => {
+test('in nested source directories a reference leads to the file beside the stylesheet', async t => {
   const files = {
     '/lib/css/a.css': 'a { order: 1 }',
     '/lib/css/theme/a.css': 'a { order: 2 }',

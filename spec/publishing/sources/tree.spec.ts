@@ -33,7 +33,7 @@ for (const [what, change, expected] of [
   ['a file that becomes a folder', 'replace top.txt', [...ALL.slice(0, 2), 'top.txt/in']],
   ['an added partial that may shadow another', 'write css/_x.scss', ALL]
 ] as const) {
-  test(`${what} is reported by events, and found by verify() without them`, async t => {
+  test(`${what} is noticed with and without file system events`, async t => {
     const { tree, directory, at, list } = await makeTree(t, FILES)
     const { version } = tree
     const [act = '', from = '', to = ''] = change.split(' ')
@@ -88,7 +88,7 @@ const encoded = encodeURIComponent
 const DECOMPOSED = 'E\u0301t\u00e9.svg'
 const COMPOSED = '\u00c9t\u00e9.svg'
 
-test('a source whose name macOS kept decomposed is the one that a view writes composed', async t => {
+test('a view finds a source whose accents macOS has stored decomposed', async t => {
   const root = makeProject(t, { [`${ASSETS}/images/${DECOMPOSED}`]: '<svg/>' })
   const path = `/assets/${encoded(COMPOSED)}`
   const routes: Middleware = ctx => {
@@ -106,7 +106,7 @@ test('a source whose name macOS kept decomposed is the one that a view writes co
   t.is((await production.ask(named)).text, '<svg/>')
 })
 
-test('two sources whose names differ only in how accents are written have one name', async t => {
+test('two sources whose names differ only in how accents are written are an error', async t => {
   const images = `${ASSETS}/images`
   const root = makeProject(t, { [`${images}/${DECOMPOSED}`]: '1', [`${images}/${COMPOSED}`]: '2' })
   const message = new RegExp(`several sources in .* are published as ${COMPOSED}:`)

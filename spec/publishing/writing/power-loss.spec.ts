@@ -55,7 +55,7 @@ const indexOfRename = (events: readonly Event[], name: string) =>
 
 const CSS = 'body { color: red }\n'.repeat(40)
 
-test('precompile has everything on the disk before the manifest names it or a plain name is replaced', async t => {
+test('precompile saves each file to the disk before the manifest or a plain name leads to it', async t => {
   const root = makeProject(t)
   const publish = () => precompile({ root, integrity: false, ...AS_WRITTEN })
   const write = (text: string) =>
@@ -84,7 +84,7 @@ test('precompile has everything on the disk before the manifest names it or a pl
   t.deepEqual(await record(t, publish), [], 'what is unchanged is not written')
 })
 
-test('of many files each is on the disk before the manifest names it, and is saved once', async t => {
+test('each of many files is saved to the disk just once, before the manifest names it', async t => {
   const names = Array.from({ length: 100 }, (_, at) => `apps/web/assets/images/${at}.png`)
   const root = makeProject(t, Object.fromEntries(names.map(name => [name, name])))
   const open = openDescriptors()
@@ -107,7 +107,7 @@ const { compress, keep } = face as {
 }
 
 if (compress && keep)
-  test('keep and compress have what they wrote on the disk when they end, a list before', async t => {
+  test('keep and compress end only once all that they wrote is saved to the disk', async t => {
     const root = makeProject(t)
     const release = (folder: string, hash: string) => {
       const name = `assets/app-${hash}.js`

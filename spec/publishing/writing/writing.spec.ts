@@ -27,7 +27,7 @@ test('a file, or a copy of one, is written with its folders and mode 0644', asyn
   t.is(modeOf(target), FILE_MODE)
 })
 
-test('what cannot be written leaves the old target, and no temporary file', async t => {
+test('a write that fails leaves the old file and nothing else', async t => {
   const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
   const taken = join(root, 'public/taken')
   await t.throwsAsync(write.writeAtomically(taken, Buffer.from('new')), { code: 'EISDIR' })
@@ -37,7 +37,7 @@ test('what cannot be written leaves the old target, and no temporary file', asyn
   t.deepEqual(fs.readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
 })
 
-test('every mtime since 1970 is recognised on its target', async t => {
+test('every mtime since 1970 is recognised on the file that got it', async t => {
   const root = makeProject(t, { file: '' })
   const path = join(root, 'file')
   const nanoseconds = bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
@@ -52,7 +52,7 @@ test('every mtime since 1970 is recognised on its target', async t => {
 
 const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'
 
-test('temporary files go once they are too old, whatever their mtime, and other files stay', async t => {
+test('only temporary files that are old enough are removed, whatever their mtime', async t => {
   const others = ['.hidden', '.koa-fresh-assets.lock', 'app.css']
   const all = [...others, LEFT].toSorted()
   const root = makeProject(t, Object.fromEntries(all.map(name => [name, 'half a fi'])))
@@ -70,7 +70,7 @@ test('temporary files go once they are too old, whatever their mtime, and other 
   }
 })
 
-test('folders below are swept, but not through a link', async t => {
+test('temporary files are removed from all folders below, without following links', async t => {
   const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
   const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
   fs.symlinkSync(outside, join(root, 'link'))
@@ -87,7 +87,7 @@ const mtimeOf = (path: string) => fs.statSync(path).mtimeMs / 1000
 const ignore = () => undefined
 const ago = (seconds: number) => Date.now() / 1000 - seconds
 
-test('a lock has one holder, and is free once it is released', async t => {
+test('only one process at a time holds the lock of a directory', async t => {
   const directory = makeProject(t)
   const held = await lock(directory, ignore)
   await t.throwsAsync(lock(directory, ignore), {
@@ -104,7 +104,7 @@ for (const [owner, named] of [
   ['process 7 on web-2', 'process 7 on web-2'],
   ['', 'unknown']
 ] as const) {
-  test(`a lock of a killed process (${named}) is waited for some seconds, an old one is free at once`, async t => {
+  test(`a killed precompile (${named}) delays the next one by a few seconds at most`, async t => {
     for (const seconds of [5, 60]) {
       const directory = makeProject(t, { [NAME]: owner })
       fs.utimesSync(join(directory, NAME), ago(seconds), ago(seconds))
@@ -120,7 +120,7 @@ for (const [owner, named] of [
   })
 }
 
-test('a folder or a link in the place of a lock is an error that names it, and stays', async t => {
+test('a folder or a link in the place of a lock is an error that names it', async t => {
   const directory = makeProject(t, { 'folder/.keep': '', left: '' })
   for (const to of ['folder', 'left', 'nowhere']) {
     fs.symlinkSync(to, join(directory, NAME))
@@ -137,7 +137,7 @@ test('a folder or a link in the place of a lock is an error that names it, and s
 
 for (const isAbandoned of [false, true]) {
   const kind = isAbandoned ? 'find a lock abandoned' : 'ask for a lock'
-  test(`of several that ${kind} at the same moment, one has it when it publishes`, async t => {
+  test(`of several processes that ${kind} at the same moment, only one may publish`, async t => {
     const directory = makeProject(t, isAbandoned ? { [NAME]: '' } : {})
     if (isAbandoned) fs.utimesSync(join(directory, NAME), OLD, OLD)
     const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
@@ -150,7 +150,7 @@ for (const isAbandoned of [false, true]) {
   })
 }
 
-test.serial('the heartbeat of a lock fails nobody, and touches no lock but its own', async t => {
+test.serial('the heartbeat of a lock never renews the lock of another process', async t => {
   const directory = makeProject(t)
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
@@ -178,7 +178,7 @@ test.serial('the heartbeat of a lock fails nobody, and touches no lock but its o
 
 for (const isAbandoned of [false, true]) {
   const kind = isAbandoned ? 'an abandoned' : 'a free'
-  test.serial(`a call that fails for ${kind} lock leaves no heartbeat, no open file`, async t => {
+  test.serial(`a disk failure at ${kind} lock leaves no heartbeat and no open file`, async t => {
     t.teardown(() => mock.timers.reset())
     let at = 0
     for (let isReached = true; isReached;) {
