@@ -6,7 +6,7 @@ import { filesBelow, soakTest, test } from '../../support/index.ts'
 
 const mount = readPage('docs/deltas.md').take('How deltas are made')
 
-soakTest('a build of Vite gets deltas from those before, where Node can make them', async t => {
+soakTest('a build of Vite gets deltas from the build before, where Node can make them', async t => {
   const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
   const build = { manifest: true, minify: false, rolldownOptions: { input: 'app.js' } }
   const site = makeExample(t, {

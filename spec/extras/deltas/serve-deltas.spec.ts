@@ -55,7 +55,7 @@ for (const [way, more] of WAYS.slice(0, 2)) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`a delta has a tag, ranges, HEAD and 304 of its own, ${way}`, async t => {
+  test(`HEAD, ranges and conditional requests treat a delta as a response of its own, ${way}`, async t => {
     const site = await make(t, more)
     const sent = deltaSent(OLD, NEW)
     const ask = (headers = {}, method = 'GET') =>
@@ -116,7 +116,7 @@ const NO_OFFERS: readonly Readonly<Record<string, string>>[] = [
   ...['cross-site', 'same-site'].map(site => page('no-cors', site))
 ]
 
-test('a delta is for a client that accepts dcz, offers this dictionary and may read the response', async t => {
+test('only a client that accepts dcz, offers the dictionary and may read the response gets a delta', async t => {
   const { port } = await make(t)
   const without = await askRaw(port, 'GET', APP)
   for (const headers of OFFERS) {
@@ -132,7 +132,7 @@ test('a delta is for a client that accepts dcz, offers this dictionary and may r
   }
 })
 
-test('only an immutable file of a type that compresses may be a dictionary, with base as well', async t => {
+test('only an immutable file of a type that compresses may be a dictionary', async t => {
   const content = 'x'.repeat(300)
   const name = (path: string) => withFingerprint(path, digestOf(content))
   const types = ['js', 'css', 'json', 'svg', 'mjs', 'wasm', 'ttf']
@@ -158,7 +158,7 @@ test('only an immutable file of a type that compresses may be a dictionary, with
   t.is(await dictionary(spelled), 'match="/shop/assets/a%20b%2B%28c%29-*.js"')
 })
 
-test('deltas: false leaves the fields out, and sends no delta', async t => {
+test('with deltas: false a response has neither a delta nor its header fields', async t => {
   const site = await make(t, { deltas: false })
   const { headers, text } = await site.ask(APP, { headers: offering(OLD) })
   t.deepEqual([text, headers.vary, headers['use-as-dictionary']], [NEW, undefined, undefined])
@@ -200,7 +200,7 @@ const FORGED = {
   'from a dictionary that is not there': forgedFile('none', EVIL)
 }
 
-test('a delta that does not lead to its file is never sent, even if its seal is right', async t => {
+test('a delta that does not decode to its file is never sent, even if its checksum is right', async t => {
   for (const [what, forged] of Object.entries(FORGED)) {
     const dictionary = what.includes('dictionary') ? 'none' : OLD
     const site = await make(t, BUNDLED, {
@@ -225,7 +225,7 @@ test('a delta that does not lead to its file is never sent, even if its seal is 
 const good = deltaFile(OLD, NEW)
 const flipped = (at: number) => Buffer.from(good).fill((good[at] ?? 0) ^ 1, at, at + 1)
 
-test('a delta that is damaged, for other bytes or not a file of ours is never sent', async t => {
+test('a delta that is damaged, for other bytes, a link or a folder is never sent', async t => {
   const positions = [0, 7, 8, 39, 40, 60, ...[41, 33, 1].map(fromEnd => good.length - fromEnd)]
   const corrupt: Record<string, Buffer> = {
     ...Object.fromEntries(positions.map(at => [`with another bit in byte ${at}`, flipped(at)])),

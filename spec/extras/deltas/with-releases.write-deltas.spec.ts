@@ -44,7 +44,7 @@ async function makeReleases(
 
 const nameOf = (old: string, next: string) => deltaName(target(next).slice(1), old)
 
-test('precompile writes a delta from each of the last three versions, and says what they save', async t => {
+test('precompile writes deltas from the last three versions, with what they save in its report', async t => {
   const releases = [0, 1, 2, 3, 4].map(release)
   const last = releases.at(-1) ?? ''
   const { folder, deltas, problems, report } = await makeReleases(t, releases)
@@ -82,7 +82,7 @@ test('a first deploy, and one that changes nothing, writes no delta', async t =>
   t.is((await deploy(release(2))).deltas, undefined, 'the asset itself has not changed')
 })
 
-test('a delta that saves less than half is not written, and with deltas: false none is', async t => {
+test('a delta is written only if it saves at least half and deltas is not false', async t => {
   const large = await makeReleases(t, [text(7919), text(6577)])
   t.deepEqual([large.deltas(), large.report?.deltas?.files], [[], 0])
   const off = await makeReleases(t, [release(1), release(2)], { deltas: false })
@@ -95,7 +95,7 @@ test('a rollback has a delta from the release that it replaces', async t => {
   t.is(deltas().includes(nameOf(next, old)), isAble)
 })
 
-test('a file that is not a version of ours, or was edited, is not used as a dictionary', async t => {
+test('a file whose content does not match its fingerprint is not used as a dictionary', async t => {
   const [old, next] = [release(1), release(2)]
   const { folder, deltas, deploy } = await makeReleases(t, [old])
   writeFileSync(join(folder, target(old)), `${old}edited`)
@@ -104,7 +104,7 @@ test('a file that is not a version of ours, or was edited, is not used as a dict
   t.deepEqual(deltas(), [])
 })
 
-test('a damaged delta is found by verify, and removed or written again by precompile', async t => {
+test('a damaged delta that verify finds is repaired or removed by precompile', async t => {
   const [old, next] = [release(1), release(2)]
   const { root, folder, deploy, deltas, problems } = await makeReleases(t, [old, next])
   const path = nameOf(old, next)
@@ -157,7 +157,7 @@ function makeBuilds(t: ExecutionContext, next: Files, old: Files = {}) {
   return { root, dist, run, deltas: () => deltasIn(dist) }
 }
 
-test('compress against an earlier build writes deltas from the files that differ in their hash', async t => {
+test('compress writes deltas from an earlier build for files whose names differ only in a hash', async t => {
   const old = {
     'assets/index-BcXr2f3k.js': BEFORE,
     'assets/main.3f9a1c2b.chunk.js': `// webpack\n${BEFORE}`

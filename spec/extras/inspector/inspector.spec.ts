@@ -4,7 +4,7 @@ import { escapeHtml } from '../../../lib/runtime/views/html.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { makeSite, test, until } from '../../support/index.ts'
 
-test('every asset is listed with its state, sizes, digest and references, problems first', async t => {
+test('the inspector lists every asset with state, sizes, digest and references, problems first', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
   await site.ask('/assets/admin/menu.css')
@@ -38,7 +38,7 @@ test('every asset is listed with its state, sizes, digest and references, proble
   t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
 })
 
-test('a slow compiler delays no page: its asset is listed as not looked at yet, or as it was', async t => {
+test('no page of the inspector waits for a slow compiler', async t => {
   const compiled: ((output: { code: string }) => void)[] = []
   const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
   const files = { 'css/slow.css.x': '', 'css/quick.css': '' }
@@ -58,7 +58,7 @@ test('a slow compiler delays no page: its asset is listed as not looked at yet, 
   t.is(slow?.state, 'unpublished')
 })
 
-test('the list is filtered by text and state, and paged', async t => {
+test('the inspector filters its list by text and state, in pages of 100 assets', async t => {
   const many = Array.from({ length: 96 }, (_, at) => [`txt/many/${at}.txt`, ''])
   const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })
   const first = await listOf(site)
@@ -83,7 +83,7 @@ test('the list is filtered by text and state, and paged', async t => {
   t.notRegex((await site.ask('/assets/-/?q=nothing')).text, /<table|page 1 of/)
 })
 
-test('the last 100 requests have status, reason and bytes, the latest first', async t => {
+test('the inspector lists the last 100 requests with status, reason and bytes, the latest first', async t => {
   const files = { ...FILES, 'img/logged.png': PNG, 'css/logged.css.scss': 'a {' }
   const site = await makeInspected(t, files)
   await site.ask('/assets/-/')
@@ -107,7 +107,7 @@ test('the last 100 requests have status, reason and bytes, the latest first', as
 
 const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'requests']
 
-test('the page says what its JSON says', async t => {
+test('a page of the inspector says what its JSON says', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
   const { assets } = await listOf(site)
@@ -149,7 +149,7 @@ test('names that contain markup are shown literally', async t => {
   t.true(text.includes('&lt;/code&gt;&lt;script&gt;alert(2)'))
 })
 
-test('every page reads without scripts, allows none, and is not stored', async t => {
+test('pages of the inspector neither run scripts nor are stored in caches', async t => {
   const site = await makeInspected(t)
   for (const page of [...PAGES, '?json', 'inspector.css']) {
     const { headers, text, status } = await site.ask(`/assets/-/${page}`)
@@ -167,7 +167,7 @@ test('every page reads without scripts, allows none, and is not stored', async t
   }
 })
 
-test('the page of an image shows the file that pages get, which the list alone does not publish', async t => {
+test('an image that the inspector shows is not published before a browser loads it', async t => {
   const site = await makeInspected(t)
   await listOf(site)
   const { text } = await site.ask('/assets/-/asset?path=/assets/a.png')
@@ -176,7 +176,7 @@ test('the page of an image shows the file that pages get, which the list alone d
   t.deepEqual((await site.ask(url)).bytes, PNG)
 })
 
-test('a path that is not an asset is explained; a tail and a name find their asset', async t => {
+test('the inspector finds an asset by name, path or URL, or explains that there is none', async t => {
   const site = await makeInspected(t)
   const nothing = await site.ask('/assets/-/asset?path=/assets/ap.css')
   t.is(nothing.status, 404)

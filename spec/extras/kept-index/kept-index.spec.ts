@@ -113,7 +113,7 @@ const UPDATES: readonly (readonly [files: Files, path: string, has: string])[] =
   ]
 ]
 
-test('a server that restarts knows which files of packages stylesheets ask for', async t => {
+test('a server that restarts publishes stylesheets of packages again only after an update', async t => {
   const kept = await makeKept(t, OPTIONS, KIT_PATHS, { ...FILES, ...KIT })
   t.deepEqual((await restart(t, kept, OPTIONS, KIT_PATHS)).published, [])
   for (const [files, path, has] of UPDATES) {
@@ -127,7 +127,7 @@ test('a server that restarts knows which files of packages stylesheets ask for',
 
 const CSS = 'apps/web/assets/css'
 
-test('a file whose source was removed while the server was down is gone', async t => {
+test('a file is removed from public if its source was removed while the server was down', async t => {
   const { compiler } = makeCounter('.less')
   const options = { ...OPTIONS, compilers: [compiler] }
   const root = await makeKept(t, options, ['/assets/app.css', '/assets/plain.css'])
@@ -145,8 +145,8 @@ test('a file whose source was removed while the server was down is gone', async 
 const CHANGES: [what: string, file: string, text: string | undefined, path: string][] = [
   ['a source was edited', `${CSS}/plain.css`, 'c { color: BLUE }', '/assets/plain.css'],
   ['a partial was put before another', `${CSS}/_part.scss`, '$color: BLUE;', '/assets/app.css'],
-  ['a target was removed', 'public/assets/app.css', undefined, '/assets/app.css'],
-  ['a target was edited by hand', 'public/assets/other.css', 'by hand', '/assets/other.css'],
+  ['a published file was removed', 'public/assets/app.css', undefined, '/assets/app.css'],
+  ['a published file was edited', 'public/assets/other.css', 'by hand', '/assets/other.css'],
   ['a partial was edited', `${CSS}/theme/_part.scss`, '$color: BLUE;', '/assets/app.css']
 ]
 
@@ -193,7 +193,7 @@ for (const [what, change] of ways.slice(-cases(2, ways.length))) {
   })
 }
 
-test('what a compiler of the application made is compiled again, as its code may have changed', async t => {
+test('files of a custom compiler are compiled again after a restart, as its code may be another', async t => {
   const { compiler } = makeCounter('.less')
   const options = { ...OPTIONS, compilers: [compiler] }
   const root = await makeKept(t, options, ['/assets/app.css', '/assets/plain.css'])
@@ -201,7 +201,7 @@ test('what a compiler of the application made is compiled again, as its code may
   t.deepEqual(published, ['/assets/other.css'])
 })
 
-test('without node_modules nothing is kept, and a cache that cannot be written does no harm', async t => {
+test('a server that cannot keep its index, as without node_modules, serves its files all the same', async t => {
   const { '/node_modules/x.txt': _, ...files } = FILES
   const bare = await makeSite(t, files, OPTIONS)
   const blocked = await makeSite(t, { ...files, '/node_modules/.cache': 'a file' }, OPTIONS)

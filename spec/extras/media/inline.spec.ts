@@ -22,7 +22,7 @@ assetSources.append(makeProject({ teardown: end => test.after.always(end) }, the
 const MODES = ['development', 'live', 'precompiled'] as const
 
 for (const mode of MODES) {
-  test(`inline() writes the element with given attributes for its own, and its own class too (${mode})`, async t => {
+  test(`inline() writes an SVG as an element, with the attributes that a view gives (${mode})`, async t => {
     const files = { 'images/icons/cart.svg': CART, '/apps/admin/assets/a.txt': '' }
     const apps = { web: { inline: 'icons/**' }, admin: {} }
     const site = await makeFingerprinted(t, mode, files, { apps })
@@ -35,7 +35,7 @@ for (const mode of MODES) {
     t.is(await site.render(assets => assets.inline('icons/cart.svg')), '<svg><g></g></svg>')
   })
 
-  test(`what the option does not name is an error, a third party's file by its own name (${mode})`, async t => {
+  test(`inline() writes only what the option names, a third party's file by its full name (${mode})`, async t => {
     const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
     const site = await makeFingerprinted(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
     const message =
@@ -48,7 +48,7 @@ for (const mode of MODES) {
   })
 }
 
-const refusalOf = (inside: string, root = SVG) => {
+const contentOrError = (inside: string, root = SVG) => {
   try {
     return readSvg(Buffer.from(`<svg ${root}>\n ${inside}</svg>`), '/a.svg').content
   } catch (error) {
@@ -99,9 +99,9 @@ const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
   ['<g>', /end tag|expected/i]
 ]
 
-test('a file that could run a script or load another is refused, with the line', t => {
+test('inline() refuses an SVG that could run a script or load another file, with the line', t => {
   for (const [inside, reason] of REFUSED) {
-    const error = refusalOf(inside)
+    const error = contentOrError(inside)
     if (typeof error === 'string') throw new Error(`${inside} became ${error}`)
     t.is(error.code, 'compile-failed', inside)
     t.regex(error.message, /^\/a\.svg:\d+:\d+: inline\(\) refuses the file: /, inside)
@@ -116,16 +116,16 @@ test('a file that could run a script or load another is refused, with the line',
   })
 })
 
-test('what editors write for themselves is left out, and pictures that the file contains stay', t => {
+test('inline() leaves out what editors write for themselves, but no embedded pictures', t => {
   const inside =
     '<!-- a --><metadata><rdf:RDF/></metadata><sodipodi:namedview/><?x y?>' +
     '<g inkscape:label="1" xml:space="preserve"><image href="data:image/png;base64,AA=="/></g>'
   const ours = '<g xml:space="preserve"><image href="data:image/png;base64,AA=="></image></g>'
   const root = `${SVG} xmlns:sodipodi="s" xmlns:inkscape="i" xmlns:rdf="r"`
-  t.is(refusalOf(inside, root), `\n ${ours}`)
+  t.is(contentOrError(inside, root), `\n ${ours}`)
 })
 
-test('what PlantUML, Batik, Mermaid, SVGator, draw.io and older exports write stays', t => {
+test('inline() keeps what PlantUML, Batik, Mermaid, SVGator, draw.io and older exports write', t => {
   for (const inside of [
     '<g contentScriptType="a" contentStyleType="text/css" externalResourcesRequired="false"></g>',
     '<line name="Alice" class="actor-line"></line>',
@@ -133,23 +133,23 @@ test('what PlantUML, Batik, Mermaid, SVGator, draw.io and older exports write st
     '<style media="screen">@-moz-keyframes a{} @-O-Keyframes a{}</style>',
     '<path style="fill:#f00 icc-color(CMYK, 0, 1, 1, 0)"></path>'
   ])
-    t.is(refusalOf(inside), `\n ${inside}`)
+    t.is(contentOrError(inside), `\n ${inside}`)
 })
 
-test('whatever text and attributes a file has, they leave no tag', t => {
+test('text and attributes of an SVG never become tags in the page', t => {
   const text = fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'/!-]a \n')) })
   const escaped = (given: string) =>
     given.replace(/[<>&"']/g, character => `&#${character.charCodeAt(0)};`)
   const property = fc.property(text, text, (label, content) => {
     const inside = `<text aria-label="${escaped(label)}">${escaped(content)}</text>`
-    const written = refusalOf(inside)
+    const written = contentOrError(inside)
     t.regex(String(written), /^\n <text aria-label="[^"<>]*">[^<>]*<\/text>$/)
   })
   t.notThrows(() => fc.assert(property, { numRuns: cases(200, 5000) }))
 })
 
 for (const mode of MODES) {
-  test(`without the option icons may be in pages, and one that is refused is an image (${mode})`, async t => {
+  test(`by default inline() writes each SVG of a folder icons that it does not refuse (${mode})`, async t => {
     const broken = `<svg ${SVG} width="2" height="1">\n <script/></svg>`
     const large = `<svg ${SVG}><desc>${'-'.repeat(70_000)}</desc></svg>`
     const files = {
@@ -180,7 +180,7 @@ for (const mode of MODES) {
 const REMOVE =
   "inline() cannot write 'icons/cart.svg' in production without fingerprints: remove 'fingerprint: false'"
 
-test('without fingerprints a production server does not start with the option, nor writes icons', async t => {
+test('in production the option and the helper inline are errors without fingerprints', async t => {
   const options = { env: 'production', fingerprint: false, inline: 'icons/**' } as const
   await t.throwsAsync(makeSite(t, {}, options), { message: /inline needs fingerprints/ })
   const routes: Middleware = (ctx, next) =>

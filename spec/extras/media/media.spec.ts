@@ -62,7 +62,7 @@ test('video() and audio() write the tag of one file, or of sources with their ty
   t.is(assets.audio({ sources: ['m.ogg'] }), `<audio>\n${source}\n</audio>`)
 })
 
-test('giving neither a name nor sources, or both, is a TypeError', t => {
+test('video() and audio() throw a TypeError unless they get either a name or sources', t => {
   const refuses = (args: readonly unknown[], message: string) =>
     t.throws(() => Reflect.apply(assets.video, null, args), { instanceOf: TypeError, message })
   for (const args of [[], [{}], [{ sources: [] }], ['m.mp4', { sources: ['m.webm'] }], [null]])
@@ -71,7 +71,7 @@ test('giving neither a name nor sources, or both, is a TypeError', t => {
   t.throws(() => assets.audio({ src: 'm.mp3' }), { instanceOf: TypeError, message: /audio\(\)/ })
 })
 
-test('src and poster are the helpers’ own, absolute URLs stay, and all have the host', t => {
+test('media tags lead to the named file, on the host of the option or by an absolute URL', t => {
   t.is(assets.image('a.png', { src: '/evil.png' }), '<img src="/assets/a.png" alt="A">')
   t.is(assets.video('a.mp4', { src: '/evil.mp4' }), '<video src="/assets/a.mp4"></video>')
   t.is(assets.video('//a.example/x y'), '<video src="//a.example/x y"></video>')
@@ -131,7 +131,7 @@ for (const mode of MODES) {
 }
 
 for (const env of ['development', 'test']) {
-  test(`in ${env} the first page has the size of an image, and the page after an edit the new one`, async t => {
+  test(`in ${env} every page has the current size of an image, from the first one on`, async t => {
     let view = (assets: ViewHelpers) => JSON.stringify(sizesBy(assets))
     const routes: Middleware = ctx => void (ctx.body = view(ctx.assets))
     const site = await makeSite(t, FILES, { env, routes })
@@ -145,7 +145,7 @@ for (const env of ['development', 'test']) {
   })
 }
 
-test('the manifest has the sizes, and pages do without where one of an earlier release has none', async t => {
+test('image() writes the size in the manifest, or none if that is of a release without sizes', async t => {
   const files = { 'img/a.png': IMAGES['a.png'], 'js/a.js': '' }
   const site = await makeFingerprinted(t, 'precompiled', files)
   const { assets } = readManifest(site.root)
@@ -156,7 +156,7 @@ test('the manifest has the sizes, and pages do without where one of an earlier r
   t.notRegex(await site.render(({ image }) => image('a.png')), SIZE)
 })
 
-test('a file that was crafted to take long has no size, or takes as long as any other', t => {
+test('the size of an image is read quickly, even from a file that was crafted to take long', t => {
   const most = 256 * 1024
   const root = `<svg width='40' height='30'>`
   // Each of these elements might end beyond the string, which does.
@@ -175,7 +175,7 @@ test('a file that was crafted to take long has no size, or takes as long as any 
     )
 })
 
-test('given attributes win; with one side, the other is in proportion', t => {
+test('a width or height given to image() wins, with the other side in proportion', t => {
   const imageSize = { width: 40, height: 30 }
   const resolve = (name: string) => ({ path: `/${name}`, target: `/${name}`, imageSize })
   const { image } = makeHelpers({}, () => ({ resolve }), [HELPERS])('web')

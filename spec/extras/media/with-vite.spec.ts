@@ -4,7 +4,7 @@ import { IMAGES } from '../../support/images.ts'
 
 const FILE = 'assets/hero-B1a2C3d4.png'
 
-test('image() finds a file by its source, and has its size', async t => {
+test('image() writes the URL and size of a bundled file that is named by its source', async t => {
   const files = { 'src/hero.png': FILE, 'src/main.js': 'assets/main-C1b2A3d4.js' }
   const root = makeProject(t, { ...viteBuild('dist', files), [`dist/${FILE}`]: IMAGES['a.png'] })
   const mounts = { '/static': viteMount() }

@@ -39,7 +39,7 @@ const IN_PACKAGES =
 
 const list = EXPRESSIONS.map(([code]) => code).join(',\n')
 
-test('an expression has the same value in JavaScript, TypeScript and JSX, alone and joined', async t => {
+test('constants such as import.meta.env.DEV have the same value in all modules, joined or not', async t => {
   const own = "export const own = (process => process.env.NODE_ENV)({ env: { NODE_ENV: 'mine' } })"
   const files = {
     'plain.js': `export const plain = [${list}]`,

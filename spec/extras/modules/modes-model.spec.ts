@@ -197,7 +197,7 @@ function make(top: string, { store, imports, isTyped, isPartNamed }: Plan): stri
   return join(top, 'app')
 }
 
-test('model: what works in development works however it is joined, and the other way round', async t => {
+test('model: modules work in the same way in development and precompiled, joined or not', async t => {
   t.timeout(3_600_000)
   const property = fc.asyncProperty(aPlan, async plan => {
     const { imports, missing, bundle, store, isPartNamed } = plan
@@ -234,7 +234,7 @@ const UNREADABLE: readonly unknown[] = [
 const inline = (json: string) =>
   `sourceMappingURL=data:application/json;base64,${Buffer.from(json).toString('base64')}`
 
-test('a broken source map is a warning with its file, joined and minified or not', async t => {
+test('a broken source map is only a warning of precompile, with its file', async t => {
   const maps = ['no JSON', ...UNREADABLE.map(each => JSON.stringify(each))]
   const sound = JSON.stringify({ ...MAP, file: 1, sourcesContent: [1] })
   const modules = [...maps, sound].map((json, at): [string, string] => [

@@ -56,7 +56,7 @@ test('in development the import map names a module for each specifier, with its 
 })
 
 for (const way of ['live', 'precompiled'] as const) {
-  test(`with fingerprints modules of packages that are not joined name each other by them (${way})`, async t => {
+  test(`modules of packages that are not joined import each other by fingerprinted URLs (${way})`, async t => {
     const options = { packages: 'tip', ...ONE_BY_ONE }
     const site = await makeFingerprinted(t, way, { ...TIP, ...APP }, options)
     const html = await site.render(
@@ -86,7 +86,7 @@ for (const way of ['live', 'precompiled'] as const) {
   })
 }
 
-test('new imports, edits and updates are in the next page; a server that restarts builds nothing', async t => {
+test('packages are built again after new imports, edits and updates, but not after a restart', async t => {
   const all = { 'index.js': "for (const name of ['three', 'four']) exports[name] = name" }
   const source = (name: string) =>
     `import { ${name}, type Other } from 'all'\nexport const App = () => <b>{${name}}</b>`
@@ -135,7 +135,7 @@ const BROKEN = {
   ...pkg('types-only', { exports: { '.': { types: './a.d.ts' } } })
 }
 
-test('a failure of a package that is named is looked for again after a change', async t => {
+test('pages work as soon as the packages that failed are repaired', async t => {
   const files = { ...BROKEN, 'javascripts/app.js': "import 'tip/more'" }
   const page = await makePage(t, files, { packages: ['lacks', 'tip', { tip: 'dist/x.js' }] })
   const failure = async () => {
@@ -165,7 +165,7 @@ const NAMED: typeof ADVICE = {
   tpi: "If not, run npm install tpi and set packages: ['tpi'], or name"
 }
 
-test('an import that is of no dependency says how to publish it, or what is meant', async t => {
+test('the error of an import that is not found says what to install, set or write instead', async t => {
   const code = Object.keys(ADVICE).map(specifier => `import '${specifier}'`)
   const lit = modulePkg('lit', 'export const html = 1')
   const files = { ...TIP, ...lit, ...pkg('tap', {}), 'app.js': code.join('\n') }
@@ -202,7 +202,7 @@ const AUTOMATIC = {
   'javascripts/part.js': "import { more } from 'tip/more'; console.log(more)"
 }
 
-test('a dependency that a module imports is published without a name, in each mode, and nothing else', async t => {
+test('exactly the dependencies that modules import are published, without any option', async t => {
   const page = await makePage(t, AUTOMATIC, {})
   t.deepEqual(await page.imports(), {
     tip: '/assets/npm/tip.js',
@@ -223,7 +223,7 @@ test('a dependency that a module imports is published without a name, in each mo
   }
 })
 
-test('what is built for a page is not newer than the page, which would reload for it', async t => {
+test('packages that are built for a page are no newer than it, so that it does not reload', async t => {
   const page = await makePage(t, AUTOMATIC, {})
   const requestedAt = Date.now()
   t.is((await page.ask('/')).status, 200)
@@ -234,7 +234,7 @@ test('what is built for a page is not newer than the page, which would reload fo
   t.true(built.length > 0 && Math.max(...built) <= requestedAt)
 })
 
-test('a dependency that cannot be built is an error of the modules that import it, and of nothing else', async t => {
+test('a dependency that cannot be built breaks only the modules that import it', async t => {
   const names = dependencies('tip', 'later', 'node-only', 'gone', 'sheets')
   const sheets = pkg('sheets', { exports: { './nav': './css/nav.css' } }, { 'css/nav.css': '' })
   const page = await makePage(t, { ...AUTOMATIC, ...sheets, '/package.json': names }, {})
@@ -284,7 +284,7 @@ function countCompiled(t: ExecutionContext) {
   return (root: string) => seen.filter(each => each.startsWith(join(root, 'apps'))).length
 }
 
-test('no page compiles a script for its imports where no text names a package', async t => {
+test('a page compiles no scripts in search of packages if no source text names one', async t => {
   const own = { 'javascripts/app.ts': "import './part.js'", 'javascripts/part.js': '' }
   const page = await makePage(t, { ...AUTOMATIC, ...own }, { imports: { own: 'part.js' } })
   const count = countCompiled(t)
@@ -296,7 +296,7 @@ test('no page compiles a script for its imports where no text names a package', 
   t.is(count(page.root), 1)
 })
 
-test('a dependency is published that package.json or a compiler names, or an import with comments', async t => {
+test('dependencies are also found by package.json imports, compiled code and imports with comments', async t => {
   const json = { dependencies: { tip: '1' }, imports: { '#date': 'tip' } }
   const compile = ({ code }: { readonly code: string }) => ({ code: `import 'tip';${code}` })
   const other = [{ extensions: '.ts', target: '.js', compile }]
@@ -317,7 +317,7 @@ test('a dependency is published that package.json or a compiler names, or an imp
   }
 })
 
-test('a value that names no packages is an error at start, with what the option must be', t => {
+test('a wrong value of the option packages is an error at start that says what it must be', t => {
   const names = ['', './a', '../tip', '@pop', 'tip/../x', 42, ['a', 1], [['tip']]]
   for (const packages of [...names, { a: '../b' }, { 'a/b': 'c.js' }, { tip: [], x: 1 }]) {
     const { message } = t.throws(() => settle({ packages } as object), { instanceOf: TypeError })
@@ -325,7 +325,7 @@ test('a value that names no packages is an error at start, with what the option 
   }
 })
 
-test('a browser gets one page about all unusable packages, and the rest of the site goes on', async t => {
+test('only pages that need unusable packages fail, with one error about all of these', async t => {
   const files = { ...BROKEN, 'stylesheets/app.css': 'a {}' }
   const page = await makeSite(t, files, {
     packages: ['gone', 'tip/mor', 'types-only'],

@@ -44,7 +44,7 @@ test('literal names are found in views of any language', t => {
   }
 })
 
-test('a name that no app has is reported with its line and the nearest name', async t => {
+test('a name in a view that no app has is reported with its line and the nearest name', async t => {
   const root = makeProject(t, placed(ASSETS))
   writeFiles(root, {
     'apps/web/views/a.ejs':
@@ -110,7 +110,7 @@ test('a name that only another app has is reported with that app', async t => {
   t.deepEqual(told, [...expected, ...shared])
 })
 
-test('views that are no globs are an error at start', t => {
+test('a value of the option views that is no glob is an error at start', t => {
   for (const views of [42, ['a', '']]) {
     const expected = { instanceOf: TypeError, message: /^views must be a glob/ }
     t.throws(() => settleProject({ views } as KoaAssetsOptions, {}), expected)
@@ -183,7 +183,7 @@ test.serial('the command and a server write the same types in every environment'
   t.true(texts[0]?.includes('"later.svg"'))
 })
 
-test.serial('in development a file of types that exists follows the sources', async t => {
+test.serial('in development an existing assets.d.ts follows the sources', async t => {
   const root = makeProject(t, placed(TYPED))
   const file = join(root, 'assets.d.ts')
   const text = () => readFileSync(file, 'utf8')
@@ -236,7 +236,7 @@ for (const mode of MODES) {
     })
   }
 
-  test(`importMap({ entry }) is no tag where views import nothing by such names (${mode})`, async t => {
+  test(`importMap({ entry }) writes no tag if no script in a view imports by name (${mode})`, async t => {
     const page = `<% const { x } = await import('confetti') %>
 <script type="module" src="<%= assets.path('app.js') %>"></script>
 <script type="module">import x from '<%= assets.path('count.js') %>'</script>`
@@ -305,7 +305,7 @@ test.serial(
 )
 
 test.serial(
-  'entries and sources of a build are in the types, which accept any name before the first build',
+  'entries and sources of a build are checked by their types from the first build on',
   async t => {
     const root = makeTyped(t, { '/assets.config.json': JSON.stringify({ mounts }) })
     await runCommand(root, 'types')

@@ -2,7 +2,7 @@ import { makeFingerprinted, test } from '../../support/index.ts'
 import { APP, mapIn, TIP } from '../modules/package-files.ts'
 
 for (const bundle of [true, 'packages', false] as const) {
-  test(`a script in a view imports the package that the entry brings along: bundle ${bundle}`, async t => {
+  test(`a script in a view can import a package that the entry of the page imports: bundle ${bundle}`, async t => {
     const view = "<script type=module>import { base } from 'tip'; import 'koa'</script>"
     const options = { packages: ['tip'], bundle }
     const files = { ...TIP, ...APP, '/views/page.html': view }

@@ -14,7 +14,7 @@ const configured = (views: string | readonly string[]) => ({
   '/assets.config.json': JSON.stringify({ views, ...AS_WRITTEN })
 })
 
-test('an option views that no file matches is told of, not taken for correct', async t => {
+test('precompile and verify warn of a glob in the option views that matches no file', async t => {
   const view = { '/views/a.ejs': "<%- assets.stylesheet('app') %>" }
   const config = configured(['views/*.ejs', 'views'])
   const root = makeShop(t, { 'app.css': 'a{}', ...view, ...config })
@@ -26,7 +26,7 @@ test('an option views that no file matches is told of, not taken for correct', a
   }
 })
 
-test('without the option, a name in a usual folder of views is a warning', async t => {
+test('without the option views a wrong name in a usual folder of views is a warning', async t => {
   const view = "<%- assets.stylesheet('apq') %> <%- image('b.png') + assets.entry('b.ts') %>"
   const root = makeShop(t, {
     'app.css': 'a{}',
@@ -67,7 +67,7 @@ const VIEW: readonly (readonly [line: string, problem?: string])[] = [
   ["shop.stylesheeet('app')"]
 ]
 
-test('verify --views names file, line and the nearest name, with exit status 1', async t => {
+test('verify --views fails with file, line and the nearest name of each wrong name', async t => {
   const views = 'views/**/*.ejs'
   const images = { 'cart.svg': '', '\u00c9.svg': '' }
   const assets = { 'app.css': 'a{}', 'shop.js': '', 'chart.js': '', ...images }
@@ -137,7 +137,7 @@ async function check(plan: Plan): Promise<void> {
   }
 }
 
-test('the check of views accepts what helpers find in production, in each app', async t => {
+test('the check of views accepts exactly the names that helpers find in production', async t => {
   const isPublishable = (plan: Plan) => {
     const rule = new Rule(plan)
     return rule.refused.length === 0 && !rule.isEmpty

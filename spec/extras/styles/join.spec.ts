@@ -18,7 +18,7 @@ async function sheetsOf(t: ExecutionContext, files: Files, options: KoaAssetsOpt
   return { report, assets, root, sheets }
 }
 
-test('what a stylesheet imports is in its file, in the order of the cascade', async t => {
+test('a precompiled stylesheet contains what it imports, in the order of the cascade', async t => {
   const files = {
     'css/app.css': `@import "base/reset.css" layer(base); @import url(print.css) print;
       @import 'grid.css' supports(display: grid); .app { color: oklch(0.5 0.2 30) }`,
@@ -40,7 +40,7 @@ test('what a stylesheet imports is in its file, in the order of the cascade', as
   t.deepEqual(assets['/assets/app.css']?.sources?.toSorted(), sources)
 })
 
-test('a stylesheet that a view or a script needs keeps its file, and is in others as well', async t => {
+test('an imported stylesheet keeps a file of its own only if a view or a script needs it, too', async t => {
   const { sheets } = await sheetsOf(t, {
     '/views/page.ejs': "<%- assets.stylesheet('app', 'theme') %>",
     'css/app.css': '@import "theme.css"; @import "shared.css"; @import "last.css"; a {}',
@@ -54,7 +54,7 @@ test('a stylesheet that a view or a script needs keeps its file, and is in other
   t.deepEqual(sheets, { 'app.css': all.join(''), 'theme.css': all[0], 'shared.css': all[1] })
 })
 
-test('imports of other sites, with queries and in cycles stay, with those before them', async t => {
+test('imports that cannot be joined stay in order: of other sites, with queries or in cycles', async t => {
   const { sheets } = await sheetsOf(t, {
     'css/app.css': `@import "a.css"; /* @import "x" */ @import "https://cdn.example/x.css"; @import "b.css";`,
     'css/query.css': '@import "a.css?v=1"; @import "b.css"; .query { color: red }',
@@ -73,7 +73,7 @@ test('imports of other sites, with queries and in cycles stay, with those before
   t.regex(sheets['one.css'] ?? '', /^@import"\/assets\/two\.css\?\w+";\.one\{color:red\}$/)
 })
 
-test("with bundle: 'packages' the files of a package are joined with each other, those of the app stay", async t => {
+test("bundle: 'packages' joins stylesheets of packages, but none of the app", async t => {
   const pkg = {
     '/node_modules/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
     '/node_modules/kit/all.css': '@import "./part.css"; .all { color: red }',
@@ -95,7 +95,7 @@ test("with bundle: 'packages' the files of a package are joined with each other,
   t.deepEqual(Object.keys(apart), ['app.css', ...brought, 'own.css'], 'nothing else')
 })
 
-test('the source map leads to each source, through that of a compiler', async t => {
+test('the source map of a joined stylesheet leads to each source, also in Sass', async t => {
   const { root } = await sheetsOf(t, {
     'css/app.css': '@import "part.css";\n.app { color: red }',
     'css/part.css.scss': '.part {\n  b { color: red }\n}'

@@ -22,7 +22,7 @@ async function makeMinified(t: Parameters<typeof makeProject>[0], files: Files) 
 const CSS = '/* why */\n.a {\n  color: red;\n}\n\n.b {\n  color: blue;\n}\n'
 const JS = '// why\nfunction greet(somebody) {\n  return "Hello " + somebody\n}\n'
 
-test('stylesheets and scripts get smaller; with minify: false they stay as they are', async t => {
+test('precompile minifies stylesheets and scripts, unless minify is false', async t => {
   const { root } = await makeMinified(t, { 'a.css': CSS, 'a.js': JS, 'm.mjs': `export ${JS}` })
   const text = (name: string) => readPublic(root, `/assets/${name}`).toString()
   t.is(text('a.css'), '.a{color:red}.b{color:#00f}\n')
@@ -58,7 +58,7 @@ test('with sourceMaps: true a source map is an asset, under its plain name and w
   }
 })
 
-test('source maps get no compressed copies, and precompile removes those that are there', async t => {
+test('precompile leaves no compressed copy of a source map', async t => {
   const rules = Array.from({ length: 99 }, (_, at) => `.a${at} { top: ${at}px }`)
   const files = { 'app.css': rules.join('\n'), 'own.js.map': `{ "version": 3 }${' '.repeat(999)}` }
   const root = makeProject(t, placed(files))
@@ -78,7 +78,7 @@ for (const [extension, word, part] of [
   ['css.scss', '@use "../lib/part";', 'lib/_part.scss'],
   ['css.less', '@import "../lib/part.less";', 'lib/part.less']
 ] as const) {
-  test(`the map of minified CSS leads to lines of its .${extension}, and of what that imports`, async t => {
+  test(`the source map of minified CSS leads into .${extension} files and what these import`, async t => {
     const title = '.title { background: url(logo.png); outline: 7px; }'
     const nested = `\n\n// Nested.\n.card {\n  width: 1px;\n\n  ${title}\n}\n`
     const { root } = await makeMinified(t, {
@@ -144,7 +144,7 @@ test('a file that has a linked or inline source map is mapped to the sources of 
   t.is(readPublic(root, '/assets/aside-of.js.map').toString(), MAP)
 })
 
-test('a .min file is not minified again, and keeps its map', async t => {
+test('a .min file is not minified again or given another source map', async t => {
   const { root } = await makeMinified(t, {
     'lib.min.js': `${JS}//# sourceMappingURL=lib.min.js.map\n`,
     'lib.min.js.map': MAP,
@@ -166,7 +166,7 @@ test('a file that is empty, or that is not UTF-8, is published as it is', async 
   t.is(readPublic(root, '/assets/empty.js').length, 0)
 })
 
-test('with minify: true syntax errors are reported with their places, and nothing is published', async t => {
+test('with minify: true precompile reports all syntax errors instead of publishing anything', async t => {
   const { root } = await makeMinified(t, { 'good.js': JS })
   const before = snapshot(join(root, 'public'))
   const broken = {
@@ -198,7 +198,7 @@ test('by default a source that esbuild cannot parse is published as it is, with 
   t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 
-test('a warning of esbuild is reported with its place in the source, of compiled text as well', async t => {
+test('a warning of esbuild has its place in the source, also where that is Sass', async t => {
   const css = 'a {\n  *zoom: 1;\n}\n'
   const scss = `$one: 1;\n${css.replace('1', '$one')}`
   const { root, warnings } = await makeMinified(t, { 'hack.css': css, 'made.css.scss': scss })
@@ -209,14 +209,14 @@ test('a warning of esbuild is reported with its place in the source, of compiled
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
 
-test.serial('precompile --minify minifies, and prints how much smaller the files are', async t => {
+test.serial('precompile --minify prints how much smaller the files became', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
   const { stdout } = await runCommand(root, 'precompile --minify')
   t.regex(stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
   t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
 })
 
-test('without esbuild nothing is minified or joined, as precompile says, and --minify fails', async t => {
+test('without esbuild nothing is minified or joined, which is an error only if minify is set', async t => {
   const root = makeShop(t, {
     'app.css': '@import "part.css";',
     'part.css': 'a {\n  color: red;\n}\n',

@@ -52,7 +52,7 @@ const SHEETS: ReadonlyArray<readonly [target: string | string[], css: string, ma
   [OLD, 'a { content: "oklch(1)" }', 'a{content:"oklch(1)"}']
 ]
 
-test('stylesheets get the syntax and the prefixes that the target needs, everywhere', async t => {
+test('stylesheets get the syntax and the prefixes that the target needs, in every mode', async t => {
   for (const [target, css, made] of SHEETS) {
     const all = await published(t, { 'app.css': css }, 'app.css', { target })
     // Minifying writes numbers shorter.
@@ -103,7 +103,7 @@ const WARNED: ReadonlyArray<readonly [name: string, text: string, told: RegExp, 
     ['app.js', "import './a.css' with { type: 'css' }", /:1:18: a stylesheet as/, 'chrome100']
   ]
 
-test('what esbuild cannot lower is a warning with its name and place', async t => {
+test('syntax that esbuild cannot lower is a warning with its name and place', async t => {
   for (const [name, text, told, target = OLD] of WARNED) {
     const files = { [name]: text, 'a.css': '' }
     const site = await makeSite(t, files, { target })
@@ -150,7 +150,7 @@ const UNKNOWN: readonly (readonly [feature: string, text: string])[] = [
   ['a modifier in a regular expression', 'go(/(?i:a)/)']
 ]
 
-test('a browser that lacks a syntax is told of it, and current browsers are told of nothing', t => {
+test('syntax is reported only for browsers of the target that lack it', t => {
   const never: Record<string, string> = { 'a stylesheet as a module': 'safari26.2' }
   for (const [feature, text] of UNKNOWN) {
     const isCss = !/import[( ]|go\(/.test(text)
@@ -162,7 +162,7 @@ test('a browser that lacks a syntax is told of it, and current browsers are told
   }
 })
 
-test('what cannot be lowered keeps nothing else from it, and is a warning once for a file', async t => {
+test('all of a file but the syntax that esbuild cannot lower is lowered, with one warning', async t => {
   const files = { 'app.js': 'const [one] = globalThis.all ?? []\nconst [two] = [one?.two]' }
   const root = makeProject(t, placed(files))
   const told =
@@ -174,7 +174,7 @@ test('what cannot be lowered keeps nothing else from it, and is a warning once f
   }
 })
 
-test('text that does not parse is published as it is, with a warning, until it is edited', async t => {
+test('a script that does not parse is published as it is, with a warning, until it is repaired', async t => {
   const site = await makeSite(t, { 'app.js': 'var class' }, { target: 'chrome67', revalidate: 0 })
   t.is((await site.ask('/assets/app.js')).text, 'var class')
   const told = warningsAbout('app.js:1:5').at(-1) ?? ''
@@ -183,14 +183,14 @@ test('text that does not parse is published as it is, with a warning, until it i
   t.notRegex((await site.ask('/assets/app.js')).text, /\?\?/)
 })
 
-test('a missing import is told at its place in the source, though the text was lowered', async t => {
+test('a missing file is reported at its place in the source, even in a lowered stylesheet', async t => {
   const files = { 'app.css': '/* a */ b { & c { top: 0 } }\n\n  d { background: url(none.png) }' }
   const root = makeProject(t, placed(files))
   const error = await t.throwsAsync(run({ root, target: OLD }))
   t.regex(error?.message ?? '', /app\.css:3:\d+ refers to none\.png, which was not found/)
 })
 
-test('texts of browserslist mean the oldest version of each browser', async t => {
+test('a query of browserslist as target means the oldest version of each browser', async t => {
   const of = (target: string | readonly string[]) => browsersOf(target, process.cwd())
   t.deepEqual(await of('Chrome109, safari15.4'), ['chrome109', 'safari15.4'])
   t.deepEqual(await of(['es2020', 'ios14']), ['es2020', 'ios14'])
@@ -207,7 +207,7 @@ test('texts of browserslist mean the oldest version of each browser', async t =>
     await t.throwsAsync(makeSite(t, {}, { target } as never), { message })
 })
 
-test('without browserslist or esbuild the error says what to install', async t => {
+test('the option target without browserslist or esbuild is an error that says what to install', async t => {
   for (const [peer, target] of Object.entries({ browserslist: 'defaults', esbuild: 'chrome100' })) {
     const config = { '/assets.config.json': JSON.stringify({ target }) }
     const root = makeProject(t, placed({ 'app.css': 'a {}', ...config }))

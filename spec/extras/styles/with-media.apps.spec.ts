@@ -24,7 +24,7 @@ const ON = {
 } satisfies Required<Pick<AppOptions, keyof typeof LAYERED_EXTRAS>>
 const OFF = { bundle: false, minify: false }
 
-test('an option of one app does the same beside an app without it', async t => {
+test('the options of an app have the same effect, whatever another app sets', async t => {
   const root = makeProject(t, FILES)
   const publish = async (apps: Record<string, AppOptions>) => {
     await run({ root, apps })

@@ -3,7 +3,7 @@ import { clean } from '../../../lib/index.ts'
 import { makeProject, placed, run, snapshot, targetOf, test } from '../../support/index.ts'
 import { writeFiles } from '../../support/index.ts'
 
-test('clean removes the hidden source maps of the files that it removes, and no others', async t => {
+test('clean removes hidden source maps only together with their files', async t => {
   const root = makeProject(t, placed({ 'app.css': 'a { color: red }', 'a.js': 'one()' }))
   await run({ root, minify: true })
   writeFiles(root, placed({ 'app.css': 'a { color: green }' }))

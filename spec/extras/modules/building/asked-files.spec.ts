@@ -55,7 +55,7 @@ async function urlsFrom(site: Pick<Site, 'ask'>, sheet: string): Promise<string[
 }
 
 for (const [language, write] of Object.entries(LANGUAGES)) {
-  test(`${language} finds dependencies as package.json says, with their fonts`, async t => {
+  test(`a stylesheet (${language}) finds dependencies as package.json says, with their fonts`, async t => {
     const root = makeProject(t)
     const names = WRITTEN.map((_, at) => `@fonts/kit-${at}.css`)
     const expected = WRITTEN.map(([json, path], at) => {
@@ -82,7 +82,7 @@ for (const [language, write] of Object.entries(LANGUAGES)) {
   })
 }
 
-test('what the app has comes before a package of the same name, beside the stylesheet or by its name', async t => {
+test('a stylesheet of the app comes before a package of the same name', async t => {
   const files = {
     ...pkg('reset.css', { style: 'a.css' }, { 'a.css': '' }),
     ...pkg('kit', { style: 'a.css' }, { 'a.css': '', 'named.css': '' }),
@@ -98,7 +98,7 @@ test('what the app has comes before a package of the same name, beside the style
   t.regex((await site.ask('/assets/app.css')).text, /^@import "\/assets\/npm\/reset\.css\/a\.css"/)
 })
 
-test('of the files of a package that Sass may mean by a path it takes the one that load paths give', async t => {
+test('Sass takes the file of a package that it would take with node_modules as a load path', async t => {
   const stems = ['theme', '_theme', 'theme/index', 'theme/_index']
   const names = stems.flatMap(stem => ['.scss', '.css'].map(ending => stem + ending))
   const pairs = names.flatMap((one, at) => names.slice(at).map(other => [one, other]))
@@ -138,7 +138,7 @@ const WHOLE: readonly (readonly [json: object, hasIndex: boolean, ...taken: stri
   [{ main: 'css.css' }, true, 'css', '_index', 'css']
 ]
 
-test('of a package a language takes what is for it, Sass then its own index, then what is for CSS', async t => {
+test('CSS, Sass and Less each prefer the stylesheet that a package has for that language', async t => {
   const root = makeProject(t, {
     'package.json': dependencies(...WHOLE.map((_, at) => `kit-${at}`))
   })
@@ -164,7 +164,7 @@ test('of a package a language takes what is for it, Sass then its own index, the
   }
 })
 
-test('a plugin of Less is a script of a package, even beside a stylesheet of that name', async t => {
+test('@plugin in Less loads a script of a package, even beside a stylesheet of the same name', async t => {
   const code = "module.exports = { install: (_, __, all) => all.add('seven', () => 7) }"
   const files = {
     ...pkg('kit', {}, { 'seven.js': code, 'seven.css': '.a {}' }),
@@ -184,7 +184,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   '~kit/a.css': "write 'kit/a.css'"
 }
 
-test('a package that a stylesheet cannot have is an error with its place and what to do', async t => {
+test('a package that a stylesheet cannot import is reported with its place and what to do', async t => {
   const files = {
     ...pkg('kit', {}, { 'a.css': '', '.hidden/a.css': '' }),
     ...pkg('other', {}, { 'a.css': '' }),
@@ -217,7 +217,7 @@ test('a package that a stylesheet cannot have is an error with its place and wha
   t.false(off.errors[0]?.message.includes('npm install'))
 })
 
-test('a stylesheet gets no file outside of its package, no dotfile, and of others what they install', async t => {
+test('stylesheets can import only visible files inside of a package or its dependencies', async t => {
   const paths = ['kit/../x.css', 'kit/.hidden/a.css', 'kit/out.css']
   const files = {
     ...pkg('kit', {}, { 'a.css': "@import 'in/a.css'; @import '../x.css'", '.hidden/a.css': '' }),
@@ -265,7 +265,7 @@ test('a new version, a new package and an edit of one are in the next page', asy
 })
 
 for (const mode of MODES) {
-  test(`stylesheets of packages have fingerprints, and nothing is compiled twice for them (${mode})`, async t => {
+  test(`stylesheets of packages get fingerprints without a second compilation (${mode})`, async t => {
     const { calls, compiler } = makeCounter('.own')
     const files = {
       ...pkg('kit', { style: 'a.css' }, { 'a.css': '.a { src: url(f.woff2) }', 'f.woff2': '' }),
@@ -283,7 +283,7 @@ for (const mode of MODES) {
   })
 }
 
-test('a module finds the packages of its own workspace member, and the nearest of two versions', async t => {
+test('a module gets the packages of its workspace member before those of the root', async t => {
   const files = {
     ...modulePkg('both', "export const both = 'root'"),
     '/package.json': '{ "workspaces": ["apps/*"] }',
@@ -327,7 +327,7 @@ const WITH_WORKERS = {
 }
 const ASKED = ['build/part.mjs', 'build/w.mjs', 'classic.js', 'img.js', 'img.png']
 
-test('a file that a module asks for is there in a process that has not compiled it, and no other', async t => {
+test('of a package every server process serves the files to which modules refer, and no others', async t => {
   const root = makeProject(t, placed(WITH_WORKERS))
   for (const name of ASKED) {
     const site = await makeSite(t, {}, { root })
@@ -350,7 +350,7 @@ const NOT_ASKED: Readonly<Record<string, string>> = {
   'pdf/../other/w.js': ''
 }
 
-test('a URL of a package that a module cannot have is an error with its place and what to do', async t => {
+test('a file of a package that a module cannot load is reported with its place and what to do', async t => {
   const urls = Object.keys(NOT_ASKED).map(path => `new URL('${path}', import.meta.url)`)
   const code = urls.join('\n')
   const site = await makeSite(t, { ...WITH_WORKERS, 'js/app.ts': code }, { missing: 'warn' })

@@ -7,7 +7,7 @@ import { ALL, SHOP } from './shop.ts'
 const EMPTY = { 'javascripts/app.js': '', 'javascripts/later.js': '', 'javascripts/worker.js': '' }
 const WANTED = 'rolldown, which is not installed: npm install --save-dev rolldown'
 
-test('without Rolldown packages may name files; for modules an error says how to install it', async t => {
+test('only options that need Rolldown fail without it, with an error that says how to install it', async t => {
   const { bundle, packages } = ALL
   const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
   const runWithout = installWithout(root, 'rolldown')
@@ -39,7 +39,7 @@ test('a development server without Rolldown says so once when it starts', async 
   t.deepEqual(told, [`koa-fresh-assets: the option packages needs ${WANTED}`])
 })
 
-test.serial("with Yarn's Plug'n'Play it is an error that says what to write", async t => {
+test.serial("the error of Yarn's Plug'n'Play says what to write into .yarnrc.yml", async t => {
   const root = makeProject(t, placed({ ...SHOP, ...EMPTY }))
   Object.assign(process.versions, { pnp: '3' })
   t.teardown(() => Reflect.deleteProperty(process.versions, 'pnp'))

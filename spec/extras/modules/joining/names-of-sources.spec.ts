@@ -9,7 +9,7 @@ const PACKAGE = pkg('tip', { type: 'module', main: 'tip.js' }, { 'tip.js': 'expo
 const SOURCES = [[], [{ dir: 'assets', at: '/' }], [{ dir: 'assets', at: 'again' }]]
 
 for (const bundle of [true, 'packages', false] as const)
-  test(`imports by names of sources are reached, also where files have two, bundle: ${bundle}`, async t => {
+  test(`imports by file names such as ./money.ts work, also of files with two URLs, bundle: ${bundle}`, async t => {
     for (const sources of SOURCES) {
       const files = { ...PACKAGE, ...MODULES }
       const given = { missing: 'error', integrity: false, packages: ['tip'], bundle } as const

@@ -24,7 +24,7 @@ for (const [what, file, files] of [
   ['module of a package', 'deep/index.js', inPackage({ 'index.js': `export default ${DEEP}` })],
   ['file that CommonJS requires', 'deep/data.js', inPackage(REQUIRED, { type: 'commonjs' })]
 ] as const) {
-  test(`a ${what} with 20,000 brackets in each other is an error with its file`, async t => {
+  test(`a ${what} with 20,000 nested brackets is an error that names the file`, async t => {
     const root = makeProject(t, placed(files))
     const options = file === IN_APP ? { bundle: true } : { packages: ['deep'] }
     const { message } = await t.throwsAsync(run({ root, ...options }))
@@ -33,7 +33,7 @@ for (const [what, file, files] of [
   })
 }
 
-test('400 brackets in each other and chains of 20,000 are joined, and brackets in texts do not count', async t => {
+test('modules with 400 nested brackets, long chains or brackets in strings are joined', async t => {
   const values = [
     nested(400),
     nested(400, '(', ')', '1'),
@@ -47,7 +47,7 @@ test('400 brackets in each other and chains of 20,000 are joined, and brackets i
   t.is((await run({ root, bundle: true })).joined?.modules, values.length)
 })
 
-test('a module that awaits stays a file, however long a chain in it is', async t => {
+test('a module with top-level await keeps its file, however long an expression in it is', async t => {
   const chain = `${'globalThis.a ? 1 : '.repeat(10_000)}2`
   const root = makeProject(t, placed(inApp(`export default ${chain}\nawait 1`)))
   t.is((await run({ root, bundle: true })).joined?.files, 2)

@@ -30,7 +30,7 @@ function filesOf(
   return { of: Object.fromEntries(Object.keys(given).map(name => [name, fileOf(name)])), files }
 }
 
-test('a page loads no package that it does not need, and none of what import() loads', t => {
+test('a page starts with only the packages that it needs, without those that import() loads', t => {
   const { of } = filesOf(
     { a: [MIDDLE], b: [MIDDLE], both: [MIDDLE], wee: [TINY], soon: [TINY], often: [TINY] },
     { '/app.js': ['a', 'both', 'wee'], '/admin.js': ['b', 'both', 'wee'] },
@@ -40,7 +40,7 @@ test('a page loads no package that it does not need, and none of what import() l
   t.deepEqual(of, { a: 'a', b: 'b', both: 'both', wee: 'both', ...others })
 })
 
-test('no file imports one that imports it', t => {
+test('files of joined packages never import each other in a cycle', t => {
   const { of, files } = filesOf(
     {
       bootstrap: [LARGE, 'popper', 'shared'],

@@ -8,7 +8,7 @@ import { ALL, makeShop, SHOP } from './shop.ts'
 const COUNT = "<%- assets.javascript('count', { type: 'module' }) %>"
 const BIG = `<script type="module">import { used } from 'big'; used()</script>`
 
-test('what a view loads is a file of its own, with all exports', async t => {
+test('a module that a view loads keeps its file and all its exports', async t => {
   for (const [views, files] of [
     [undefined, { '/views/page.ejs': COUNT, '/apps/web/views/page.ejs': BIG }],
     ['pages/**', { '/pages/page.html': COUNT + BIG }]

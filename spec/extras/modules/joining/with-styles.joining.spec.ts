@@ -26,7 +26,7 @@ async function runModule(shop: Shop, name: string): Promise<Record<string, unkno
   return (await import(base + targetOf(shop.root, `/assets/${name}`))) as Record<string, unknown>
 }
 
-test('modules become part of those that import them, and packages share a file without unused code', async t => {
+test('precompile joins modules and packages into fewer, smaller files that work the same', async t => {
   const shop = await makeShop(t)
   const { root, text } = shop
   const { imports, dynamicImports } = readManifest(root).assets['/assets/app.js'] ?? {}
@@ -58,7 +58,7 @@ test('modules become part of those that import them, and packages share a file w
   t.deepEqual((await runModule(shop, 'admin.js'))['admin'], 3)
 })
 
-test('by default modules are joined where Rolldown is new enough; with the option another one is an error', async t => {
+test('modules are joined if Rolldown is new enough, which is required only with bundle: true', async t => {
   const shop = await makeShop(t, { packages: ALL.packages, bundle: undefined })
   t.false(shop.scripts().includes('count.js'))
   const files = {
@@ -73,7 +73,7 @@ test('by default modules are joined where Rolldown is new enough; with the optio
   await t.throwsAsync(run({ root, bundle: true }), { message })
 })
 
-test("with bundle: 'packages' modules of the app stay files, and name those of packages", async t => {
+test("bundle: 'packages' joins modules of packages, but none of the app", async t => {
   const shop = await makeShop(t, { packages: ALL.packages })
   const own = shop.scripts().filter(name => !/^(?:joined|npm)\//.test(name))
   const files = 'admin.js app.js classic.js count.js later.js widgets/picture.js worker.js'
@@ -102,7 +102,7 @@ test('a package that no module imports keeps all its exports, for scripts in pag
 })
 
 for (const bundle of [true, 'packages'] as const) {
-  test(`the same sources give the same bytes, and an edit changes no file of packages: ${bundle}`, async t => {
+  test(`a build in any folder gives a new URL only to the file that was edited, bundle: ${bundle}`, async t => {
     const options = { ...ALL, bundle, minify: true }
     const shop = await makeShop(t, options)
     const before = (await makeShop(t, options)).targets()
@@ -117,7 +117,7 @@ for (const bundle of [true, 'packages'] as const) {
   })
 }
 
-test('source maps lead to the sources, those of TypeScript as well', async t => {
+test('source maps of joined modules lead to the sources, also in TypeScript and in packages', async t => {
   const files = {
     'javascripts/typed.ts':
       "interface A { b: string }\nexport const typed = (a: A): string => a.b + ' typed'",
@@ -133,7 +133,7 @@ test('source maps lead to the sources, those of TypeScript as well', async t => 
   t.deepEqual(map.sources.toSorted(), sources)
 })
 
-test('a module that uses its own URL, and what it loads by a URL, JSON and scripts, stay files', async t => {
+test('modules that use their URL, files loaded by URL, JSON and scripts are not joined', async t => {
   const shop = await makeShop(t, ALL, {
     'javascripts/main.js': `import { page } from './pages.js'
 import data from './data.json' with { type: 'json' }
@@ -182,13 +182,13 @@ async function makeFinder(t: ExecutionContext, base: string) {
   return { shop, below: [...below].toSorted() }
 }
 
-test('what a module that stays a file imports runs before it', async t => {
+test('the imports of a module that is not joined run before it', async t => {
   const { shop, below } = await makeFinder(t, "import { root } from './root.js'")
   t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder/root.js'])
   t.is((await runModule(shop, 'main.js'))['found'], 'file:')
 })
 
-test('modules in a circle with one that stays a file stay files as well', async t => {
+test('modules in an import cycle all keep their files if one of them is not joined', async t => {
   const { shop, below } = await makeFinder(t, "import { root } from './index.js'")
   const names = ['base', 'more', 'root'].map(name => `/assets/npm/finder/${name}.js`)
   t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder.js', ...names])
@@ -196,7 +196,7 @@ test('modules in a circle with one that stays a file stay files as well', async 
   t.true(shop.text('npm/finder.js').includes('function at'))
 })
 
-test('an import that a package does not have is an error at its place, and nothing is published', async t => {
+test('an import of a name that a package does not export is an error with file, line and column', async t => {
   const wrong = { 'javascripts/wrong.js': "import { used, nothing } from 'big'\nused(nothing)" }
   const error = await t.throwsAsync(makeShop(t, ALL, wrong), { instanceOf: PrecompileError })
   const told = 'javascripts/wrong.js:1:16: "nothing" is not exported by "node_modules/big/index.js"'
@@ -206,7 +206,7 @@ test('an import that a package does not have is an error at its place, and nothi
 const SHEETS = { 'a.css': '', 'b.css': 'p { color: red }' }
 const LOST = ['fs', 'not-there', './a.css']
 
-test('a package that needs what no browser has is an error with its file, if that is used', async t => {
+test('a package that imports a module of Node is an error with its file, unless that is unused', async t => {
   const main = "import { half } from 'server'\nexport const halves = half()"
   const make = (code: string, other = '') => {
     const files = { 'index.js': code, 'other.js': other, ...SHEETS }
@@ -226,7 +226,7 @@ test('a package that needs what no browser has is an error with its file, if tha
   t.regex(text('joined/server.js'), sheet)
 })
 
-test('what a package loads later or by a URL may be missing; import defer keeps a file', async t => {
+test('joining leaves what is loaded later (import(), import defer, URLs) alone, even if missing', async t => {
   const code = `export const none = () => import('./none.js')
 export const url = new URL('./gone.wasm', import.meta.url)
 export const optional = () => import('optional').catch(() => 0)`
