@@ -26,20 +26,20 @@ export const LEFT_OUT = [
       'a file that is *behind a link to its folder* is served after*',
       'a file whose folders have more names than are remembered is served*',
       'an excluded file cannot be requested by a link*',
-      'no link is followed*',
+      'compress follows no link*',
       'keep follows no link*',
-      'a bundler’s manifest is not ours*',
+      'a bundler’s manifest is never served*',
       'a delta that is damaged*',
       'clean follows no link*',
       'init writes nothing through a link*',
 
       'an open page finds the files of its build after two deploys*',
-      'no file of the new build is overwritten*',
+      'a file that the new build has is never kept*',
       'a mistyped name*',
       'entries and sources of a build*',
       'in production explain reports a missing manifest*',
       'verifyCopies reports copies without an original*',
-      'with Vite * the application, a page names the same modules',
+      'with Vite * the application, a page has the URLs*',
       'without esbuild nothing is minified*',
 
       "where Node cannot import TypeScript, the project's tsx does"
@@ -65,7 +65,7 @@ export const LEFT_OUT = [
     titles: [
       'init opens nothing that is no file*',
       'a path that leads out, is hidden or is not a file*',
-      'an announcement of anything but a file*'
+      'an announcement is ignored unless it is a file*'
     ]
   },
   {

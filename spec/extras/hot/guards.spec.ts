@@ -95,7 +95,7 @@ test('pages load an edited module under a new URL, with its import.meta.hot', as
   t.true(body.startsWith(`${context}import.meta.hot?.accept() // edited`), body)
 })
 
-test('no query, such as a version, changes what is sent, be it a module or a 404', async t => {
+test('a query, such as a version, never changes the response', async t => {
   const { site, told } = await edited(t)
   for (const path of [...OURS, ...OTHERS]) {
     const plain = await answered(site, path)

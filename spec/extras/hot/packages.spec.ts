@@ -24,7 +24,7 @@ async function importing(t: ExecutionContext, name: string, files = {}, options:
   return { ...site, edit: () => site.write('js/app.js', edited) }
 }
 
-test('pages are told of a module with the CommonJS built again for it, and the terminal once', async t => {
+test('each open page, and once the terminal, is told of CommonJS that an edit builds again', async t => {
   const site = await importing(t, 'spoken')
   const names = ['app.js', 'npm/spoken.js'].map(name => `/assets/${name}`)
   for (const name of names) t.is((await site.ask(name)).status, 200, name)
@@ -39,7 +39,7 @@ test('pages are told of a module with the CommonJS built again for it, and the t
   t.regex((await site.ask('/assets/npm/spoken.js')).text, /export \{[^}]*\btwo\b/)
 })
 
-test('a script waits for a build that has begun, and has the name of CommonJS that it imports now', async t => {
+test('requests during a build of packages wait for it, so a script finds the exports it imports', async t => {
   const site = await importing(t, 'wide')
   for (const name of ['app.js', 'npm/wide.js']) await site.ask(`/assets/${name}`)
   site.edit()
@@ -81,9 +81,9 @@ async function editKit(t: ExecutionContext, site: Site, file: string): Promise<v
 
 for (const [which, options] of [
   ['dependency', {}],
-  ['package that is named', { packages: ['kit'] }]
+  ['package that the options name', { packages: ['kit'] }]
 ] as const)
-  test(`an open page is told of an edited ${which}, and of its error until that is corrected`, async t => {
+  test(`an open page is told of each edit of a ${which}, with its error if it cannot be built`, async t => {
     const site = await makeSite(t, { ...modulePkg('kit', 'export const one = 1'), ...APP }, options)
     await editKit(t, site, '/node_modules/kit/index.js')
   })

@@ -31,7 +31,7 @@ const REGISTERED = /\$RefreshReg\$\(_c, "Counter"\)/
 const SIGNED = /_s\(Counter, "/
 const HOOKED = /\$Refresh/
 
-test('a component in TSX is registered with its hooks, and its module accepts itself', async t => {
+test('a component in TSX is published with all that React Refresh needs', async t => {
   const { code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...withPackages(REACT) })
   t.regex(code, REGISTERED)
   t.regex(code, SIGNED)
@@ -39,7 +39,7 @@ test('a component in TSX is registered with its hooks, and its module accepts it
   t.notRegex(code, /prefresh/)
 })
 
-test('the source map of such a module leads to the source that was written', async t => {
+test('the source map of a module with a component leads to the source that was written', async t => {
   const { code } = await published(t, { 'scripts/counter.tsx': COUNTER, ...withPackages(REACT) })
   const data = /sourceMappingURL=data:[^,]+,(\S+)\n$/.exec(code)?.[1] ?? ''
   const payload = JSON.parse(Buffer.from(data, 'base64').toString()) as SourceMapPayload
@@ -60,7 +60,7 @@ for (const [name, file, code] of [
   ['TypeScript', 'counter.ts', PLAIN],
   ['plain JavaScript', 'counter.js', PLAIN]
 ] as const) {
-  test(`a component in ${name} is registered as well`, async t => {
+  test(`a component in ${name} is registered for React Refresh`, async t => {
     const files = { [`scripts/${file}`]: code, ...withPackages(REACT) }
     t.regex((await published(t, files)).code, REGISTERED)
   })
@@ -80,13 +80,13 @@ for (const [title, files, options] of [
   })
 }
 
-test('a module without components or hooks stays as it was written', async t => {
+test('a module without components or hooks is published as it was written', async t => {
   const code = "import { version } from 'react'\nconst  shown = version\nexport { shown }\n"
   const made = await published(t, { 'scripts/counter.js': code, ...withPackages(REACT) })
   t.is(made.code, code)
 })
 
-test('a component of a workspace member that is a source directory is registered as one of the app', async t => {
+test('a component in a source directory of another workspace is registered like one of the app', async t => {
   const workspace = makeProject(t, {
     'package.json': '{ "workspaces": ["*"] }',
     'shop/package.json': JSON.stringify(REACT),

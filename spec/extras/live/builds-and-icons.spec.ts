@@ -21,7 +21,7 @@ const versionsOf = (tab: Tab) => {
 
 const [BUILD, OTHER] = ['build of /static', '/assets/other.css']
 
-test('a page is told about a build once, when all of it is written, and about no build it does not use', async t => {
+test('a page is told about a build once, when all of it is written, if the page uses it', async t => {
   const files = { ...build('main.js', '1'), '/dist/alone.svg': '<svg/>', 'css/other.css': 'o{}' }
   const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
   const site = await makeSite(t, files, { mounts })

@@ -17,7 +17,7 @@ const FILES = {
 }
 const APP = '/assets/app.css'
 
-test('a page is told the versions of what it uses, and the new one after an edit', async t => {
+test('a page is told the current version of each asset that it uses, also after an edit', async t => {
   const site = await makeSite(t, FILES)
   const tab = await openTold(t, site.port, 'use=app.css,/assets/app.js,/elsewhere.css')
   const { headers } = tab.answer
@@ -62,7 +62,7 @@ test('an editor that empties a file before it writes it causes one change', asyn
   }
 })
 
-test('a page is told what is broken, and that it is fixed', async t => {
+test('a page is told of an error in its assets until that is fixed', async t => {
   const site = await makeSite(t, FILES, { live: { editor: 'cursor' } })
   const tab = await openTold(t, site.port, `use=${APP}`)
   const other = await openTold(t, site.port, 'use=/assets/other.css')
@@ -86,7 +86,7 @@ test('a page is told what is broken, and that it is fixed', async t => {
   t.is(other.told().length, 1, 'it uses nothing of this')
 })
 
-test('files of live.watch have one version, however they are saved, which a restarted server knows', async t => {
+test('only edits of its files, however they are saved, change the version of live.watch', async t => {
   const views = { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' }
   const site = await makeSite(t, views, { live: { watch: ['views'] } })
   const tab = await openTold(t, site.port)
@@ -113,7 +113,7 @@ test('files of live.watch have one version, however they are saved, which a rest
   t.is((await openTold(t, port)).version('live.watch'), tab.version('live.watch'))
 })
 
-test('what was changed after the page was opened is reported as late', async t => {
+test('an asset that was edited after the page was opened is reported as late', async t => {
   const site = await makeSite(t, FILES)
   const minutesAgo = (minutes: number) => Date.now() / 1000 - minutes * 60
   const edited = { 'css/_part.less': 9, 'css/app.css.less': 9, 'css/other.css': 3, 'js/app.js': -9 }
@@ -132,7 +132,7 @@ test('what was changed after the page was opened is reported as late', async t =
   t.deepEqual(await late(`age=x&${use}`), [])
 })
 
-test('names with any characters are reported, of the first 1,000 lines that a page sends', async t => {
+test('a page may ask about 1,000 assets, with any characters in their names', async t => {
   const name = "a, b+c&d=%é'.css"
   const site = await makeSite(t, { [`css/${name}`]: 'a{}', 'css/n992.css': '', 'css/n993.css': '' })
   const path = `/assets/${encodeURI(name)}`
@@ -160,7 +160,7 @@ test('on a file system without events every edit is reported within seconds', as
   t.true(tab.told().length >= 3)
 })
 
-test('live() writes a script of this server with the nonce, in every app of a live page alone', t => {
+test('live() writes its script tag, with the nonce, only into pages with live reload', t => {
   const extras = [helpersOf(['/assets/-/live.js'])]
   const helpers = makeHelpers({ host: 'https://cdn.example' }, undefined, extras)
   const { live, app } = helpers('web', true)

@@ -17,7 +17,7 @@ async function open(t: ExecutionContext) {
   return { origin, post }
 }
 
-test('the terminal shows texts of own pages alone, of 32 KiB at most and 20 a second', async t => {
+test("the terminal shows texts only of the site's pages, within limits of size and rate", async t => {
   const { post } = await open(t)
   const foreign = 'from somewhere else'
   for (const headers of [
@@ -40,7 +40,7 @@ test('the terminal shows texts of own pages alone, of 32 KiB at most and 20 a se
   t.is(printed[0], 'koa-fresh-assets: one of a crowd')
 })
 
-test('no text of a page has a character that a terminal obeys', async t => {
+test('no text of a page can control the terminal', async t => {
   const { post } = await open(t)
   const unit = fc.constantFrom(...Array.from('\u001b\u0007\u009b\u202e\r\u2028a\nä'))
   let count = 0
@@ -53,7 +53,7 @@ test('no text of a page has a character that a terminal obeys', async t => {
   await t.notThrowsAsync(fc.assert(property, { numRuns: cases(15, 200) }))
 })
 
-test('a place is that of the source, in the stacks of all browsers, and a foreign one stays', async t => {
+test('stack traces in the formats of browsers are printed with the places in the sources', async t => {
   const { origin, post } = await open(t)
   const app = 'apps/web/assets/js/app.js:7:3'
   const rows: readonly (readonly [text: string, shown: string])[] = [

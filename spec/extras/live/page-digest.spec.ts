@@ -65,7 +65,7 @@ test('a page has the same digest until an edit changes more than nonces, tokens 
   await t.notThrowsAsync(fc.assert(property, { numRuns: cases(40, 1000) }))
 })
 
-test('only a GET for an HTML page that is a text, in development, gets a digest', async t => {
+test('in development only a GET for an HTML page whose body is a string gets a digest', async t => {
   const page: Middleware = ctx => void (ctx.body = '<p>')
   const stream: Middleware = ctx => void ((ctx.body = Readable.from(['<p>'])), (ctx.type = 'html'))
   const others: Middleware[] = [

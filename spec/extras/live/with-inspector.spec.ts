@@ -41,7 +41,7 @@ const page: SiteOptions['routes'] = (ctx, next) => {
 /** Whose pages are of this server all the same, or no pages. */
 const MAY_HAVE_TAG = /^a link|^a script|^no Host/
 
-test('what another site asks for is a 404 without a tag, and nothing is loaded for it', async t => {
+test('a request by another site neither reaches nor loads live reload and the inspector', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   const plain = await ask(port, 'GET', '/assets/missing.css')
   for (const [what, headers] of Object.entries(REFUSED)) {
@@ -67,7 +67,7 @@ const BY_SCRIPT = [
   ...['X-Up-Version', 'X-Inertia', 'X-PJAX-Container', 'X-XSRF-TOKEN']
 ]
 
-test('client hints that an app asks for, and navigation by script, leave the tag in a page', async t => {
+test('a page has live reload even if its request has client hints or headers of script libraries', async t => {
   const { port } = await makeSite(t, FILES, { routes: page })
   for (const name of [...HINTS, ...BY_SCRIPT, 'Alt-Used', 'HTTP2-Settings'])
     t.is(withTag((await ask(port, 'GET', '/', { [name]: '1' })).text), TAG, name)
@@ -102,7 +102,7 @@ for (const [what, options] of [
   ['with live: false', { live: false }],
   ['without serve', { serve: false }]
 ] as const) {
-  test(`${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
+  test(`${what} live reload and the inspector are neither reachable nor loaded`, async t => {
     const { port } = await makeSite(t, FILES, { routes: page, ...options })
     for (const name of NAMES) t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404, name)
     const { status, text } = await ask(port, 'GET', '/')
@@ -111,7 +111,7 @@ for (const [what, options] of [
   })
 }
 
-test('other spellings of its paths, and other methods, are passed on', async t => {
+test('no other spelling of its path and no other method reaches the inspector', async t => {
   const { port } = await makeSite(t, { ...FILES, 'js/-/live.js': 'own()' })
   t.not((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'no asset has such a name')
   t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
@@ -122,7 +122,7 @@ test('other spellings of its paths, and other methods, are passed on', async t =
     t.is((await ask(port, method, '/assets/-/')).status, 404, method)
 })
 
-test('a listed host is served, under the prefix that the option gives', async t => {
+test('a host in live.hosts gets live reload and the inspector below the prefix', async t => {
   const { port } = await makeSite(t, FILES, {
     prefix: '/my assets',
     live: { hosts: ['Box.local'] },
@@ -135,7 +135,7 @@ test('a listed host is served, under the prefix that the option gives', async t 
     t.is((await ask(port, 'GET', `/my%20assets/-/${name}`, headers)).status, 200)
 })
 
-test('a bare proxy_pass of nginx gets 404 and no tag, but over HTTP/1.1, of which docs/live.md warns', async t => {
+test('live reload gets through a bare proxy_pass only over HTTP/1.1, of which docs/live.md warns', async t => {
   const passedTo = async (options: SiteOptions, version = '1.1', ...fields: readonly string[]) => {
     const { port } = await makeSite(t, FILES, { ...options, routes: page })
     const passed = async (path: string) => {
@@ -156,7 +156,7 @@ test('a bare proxy_pass of nginx gets 404 and no tag, but over HTTP/1.1, of whic
   t.regex(readFileSync('docs/live.md', 'utf8'), warning)
 })
 
-test('channels beyond the limit are refused, and open ones stay', async t => {
+test('a live channel beyond the limit of 256 is refused', async t => {
   const { port } = await makeSite(t, FILES)
   const tabs = await Promise.all(Array.from({ length: 256 }, () => openTab(t, port)))
   t.true(tabs.every(({ answer }) => answer.statusCode === 200))

@@ -13,7 +13,7 @@ const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
-test('verify exits with 0, and with 1 after an edit, a deletion, a truncation', async t => {
+test('verify fails with a line for each file that was edited, deleted or truncated', async t => {
   const contents = { 'a.txt': 'aaaaaaaaa', 'b.txt': 'b', 'c.txt': 'ccccccccc' }
   const root = makeShop(t, { ...contents, '/assets.config.json': '{}' })
   const [a, b, c] = Object.entries(contents).map(([name, text]) => fingerprinted(name, text))
@@ -35,7 +35,7 @@ ${c} has size 1, not 9
   t.is((JSON.parse(stdout) as VerifyReport).problems.length, 3)
 })
 
-test('clean names what it removes, by --keep and --age', async t => {
+test('clean prints each file that it removes by --keep and --age', async t => {
   const root = makeShop(t, { 'a.txt': 'now' })
   await run(root, 'precompile --quiet')
   const old = fingerprinted('a.txt', 'old')
@@ -52,7 +52,7 @@ test('clean names what it removes, by --keep and --age', async t => {
 const TEXT = 'body { color: red }\n'.repeat(200)
 const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
 
-test('compress prints a line, then a table, and loads no configuration', async t => {
+test('compress prints what it wrote without loading the configuration', async t => {
   const root = makeProject(t, {
     'dist/a.css': TEXT,
     'dist/b/c.js': TEXT,

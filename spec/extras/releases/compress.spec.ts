@@ -63,7 +63,7 @@ test('compress writes copies that koaAssets sends, whatever the times of the ori
   }
 })
 
-test('include and exclude choose what is compressed, and copies of the rest stay', async t => {
+test('include and exclude choose what compress writes, never what it removes', async t => {
   const paths = ['a.js', 'a.js.map', 'lib/b.css', 'lib/b.css.map']
   const { root, names } = makeDirectory(t, Object.fromEntries(paths.map(path => [path, TEXT])))
   const compressed = () => paths.filter(path => names().includes(`${path}.br`))
@@ -99,7 +99,7 @@ test('a copy that is damaged, of other bytes, or larger than its original is rep
   for (const [name, extension] of copies) t.is(copy(name, extension), TEXT)
 })
 
-test('where compression no longer pays, the copies of previous bytes are removed', async t => {
+test('compress removes the old copies of a file that compression no longer makes smaller', async t => {
   const { root, names } = makeDirectory(t, { 'app.css': TEXT, 'data.json': TEXT })
   await compress(root)
   writeFiles(root, { 'app.css': 'a{}', 'data.json': randomBytes(5000) })
@@ -107,7 +107,7 @@ test('where compression no longer pays, the copies of previous bytes are removed
   t.deepEqual(names(), ['app.css', 'data.json'])
 })
 
-test('no link is followed: neither to an original, nor to a folder, nor to a copy', async t => {
+test('compress follows no link to a file, a folder or a copy below its directory', async t => {
   const files = { 'secret.css': TEXT, 'folder/secret.css': TEXT, copy: 'kept' }
   const outside = makeDirectory(t, files)
   const { root, names, at } = makeDirectory(t, { 'app.css': TEXT })
@@ -125,14 +125,14 @@ test('no link is followed: neither to an original, nor to a folder, nor to a cop
   for (const extension of WRITTEN) t.true(lstatSync(at(`app.css${extension}`)).isFile())
 })
 
-test('a file of more than 128 MiB is told, and the others are compressed', async t => {
+test('compress reports each file that it leaves out as larger than 128 MiB', async t => {
   const { root, names } = makeDirectory(t, { 'app.css': TEXT, 'big.js': '' })
   truncateSync(join(root, 'big.js'), 128 * 1024 * 1024 + 1)
   t.deepEqual((await compress(root)).tooLarge, ['big.js'])
   t.deepEqual(names(), [...withCopies('app.css'), 'big.js'].toSorted())
 })
 
-test('a file that is edited while it is compressed is an error, and gets no copy of what it was', async t => {
+test('compress fails on a file that is edited meanwhile rather than leave an outdated copy', async t => {
   const { root, at, names } = makeDirectory(t, { 'app.css': CSS })
   const editing = setInterval(() => appendFileSync(at('app.css'), 'a {}'), 1)
   t.teardown(() => clearInterval(editing))

@@ -12,7 +12,7 @@ import { test, writeFiles, type ExecutionContext } from '../../support/index.ts'
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 
-test('verify reports a plain name that is missing or differs from its target, and says what to do', async t => {
+test('verify says what to do about a plain name that is missing or differs from its target', async t => {
   // With the size of an image in the manifest.
   const own = { 'stylesheets/app.css': TEXT, 'images/logo.png': IMAGES['a.png'] }
   const root = makeProject(t, placed(own))
@@ -38,7 +38,7 @@ test('verify reports a plain name that is missing or differs from its target, an
 const copiesOf = (path: string, message: string) =>
   COPIES.map(extension => ({ path: path + extension, message }))
 
-test('verifyCopies reports copies without an original, but neither archives nor those of a link', async t => {
+test('verifyCopies reports copies without an original, except for archives and copies of links', async t => {
   const root = makeProject(t, {
     'index.html': TEXT,
     'sub/gone.css': TEXT,
@@ -74,7 +74,7 @@ const TOLD = {
   '/assets/menu': `${OWN}/docs/menu cannot be published as /assets/menu, a folder in the URL of ${OWN}/images/menu/x.svg: rename one of them`
 }
 
-test('a source that needs the path of another one fails precompile and verify', async t => {
+test('a source whose URL conflicts with another source or an app fails precompile and verify', async t => {
   const own = placed({ 'app.css': 'a{}', '/apps/admin/assets/menu.css': 'b{}' })
   const root = makeProject(t, own)
   await run({ root })
@@ -145,7 +145,7 @@ test('clean never touches what precompile did not make', async t => {
   t.true(existsSync(elsewhere))
 })
 
-test('clean follows no link, and refuses a public/assets that is a link out of public', async t => {
+test('clean follows no link out of public by default', async t => {
   const { root, folder } = await makeDeploys(t, [1, 10, 20])
   const outside = makeProject(t)
   const names = () => readdirSync(outside).toSorted()

@@ -59,7 +59,7 @@ function list(...given: readonly (readonly [daysAgo: number, ...files: string[]]
   return JSON.stringify({ builds })
 }
 
-test('an open page finds the files of its build after two deploys, cached as they were', async t => {
+test('an open page finds the files of its build after two deploys, with the same Cache-Control', async t => {
   // Vite lists it beside its chunk, and what stands before a hash is not told: it counts as a name without one.
   const worker = 'worker-QrSt7890.js'
   const built = chunks(OLD, LAZY)
@@ -91,7 +91,7 @@ test('an open page finds the files of its build after two deploys, cached as the
   t.is((await ask(`/static/${LIST}`)).status, 404)
 })
 
-test('a second keep changes nothing, and one that was interrupted is completed by the next', async t => {
+test('keep, run again, copies only what is missing, such as after an interrupted run', async t => {
   const { at, run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
   const signal = AbortSignal.abort('stopped')
   t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
@@ -106,7 +106,7 @@ test('a second keep changes nothing, and one that was interrupted is completed b
   t.deepEqual(state(), before)
 })
 
-test('no file of the new build is overwritten by keep, or listed as kept', async t => {
+test('a file that the new build has is never kept from the old one', async t => {
   const [other, link] = ['other-QrSt7890.js', 'link-UvWx1234.js'] as const
   const { at, run } = makeBuilds(t, {
     old: { ...chunks(OLD, LAZY, other, link), 'plain.js': 'plain()', 'sub/x.css': 'x{}' },
@@ -120,7 +120,7 @@ test('no file of the new build is overwritten by keep, or listed as kept', async
   t.false(existsSync(at('new/plain.js')), 'its name has no hash')
 })
 
-test('keep follows no link, neither in the place of a file of the old build nor out of the new one', async t => {
+test('keep follows no link in the old build or out of the new one', async t => {
   const chunk = 'sub/chunk-QrSt7890.js'
   const outside = { 'secret.js': WORDS }
   const { at, run } = makeBuilds(t, { old: chunks(OLD, LAZY, chunk), new: chunks(NEW), outside })
@@ -133,7 +133,7 @@ test('keep follows no link, neither in the place of a file of the old build nor 
   t.deepEqual((await run()).kept, [OLD, chunk])
 })
 
-test('builds that are neither among the newest nor young are not kept, and clean removes their files', async t => {
+test('keep and clean drop the builds that are neither among the newest nor younger than the age', async t => {
   const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
   const kept = { [a]: 'a()', [b]: 'b()', [c]: 'c()', [LIST]: list([2, a], [8, b], [9, c]) }
   const { at, run, listed } = makeBuilds(t, { old: { ...chunks(OLD), ...kept }, new: chunks(NEW) })
@@ -151,7 +151,7 @@ test('builds that are neither among the newest nor young are not kept, and clean
   t.deepEqual(await cleanKept(at('new')), { removed: [], bytes: 0, kept: 0, dryRun: false })
 })
 
-test('a file that the next build has again belongs to that build, and clean leaves it', async t => {
+test('clean leaves a kept file that the next build has again', async t => {
   const { at, run } = makeBuilds(t, { old: chunks(OLD), new: chunks(NEW), next: chunks(OLD) })
   await run()
   t.deepEqual((await run('new', 'next')).kept, [NEW])
@@ -162,7 +162,7 @@ test('a file that the next build has again belongs to that build, and clean leav
 
 const PICTURE = 'logo-QrSt7890.png'
 
-test('verify reports kept files that are damaged or missing, and the next keep repairs them', async t => {
+test('keep repairs the kept files that verify reports as damaged or missing', async t => {
   const builds = { old: chunks(OLD, LAZY, PICTURE), new: chunks(NEW) }
   const { at, run, state } = makeBuilds(t, builds)
   const problems = async () => (await verifyCopies(at('new'))).problems
@@ -215,7 +215,7 @@ test('keep, clean and verify say what to do about a list of kept files that is d
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 
-test.serial('keep and clean <dir> print what they did, and load no configuration', async t => {
+test.serial('keep and clean <dir> print what they did without the configuration', async t => {
   const root = makeProject(t, {
     'assets.config.mjs': 'throw new Error("loaded")',
     ...viteBuild('old', { 'src/main.js': 'main-AbCd1234.js' }),

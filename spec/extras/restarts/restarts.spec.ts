@@ -105,11 +105,11 @@ const QUIET: Readonly<Record<string, Case>> = {
   'tsx watch': { commands: ['node /srv/node_modules/.bin/tsx watch server.ts'] }
 }
 
-test('a server that a program restarts for what it publishes says what to write, and where', async t => {
+test('a warning says how to keep nodemon, pm2 or node --watch-path from restarting the server', async t => {
   for (const [name, [given, says]] of Object.entries(RESTARTED))
     t.regex(await said(t, given), says, name)
 })
 
-test('nothing is said where nothing restarts the server for what it publishes', async t => {
+test('there is no warning if no program restarts the server for the files that it publishes', async t => {
   for (const [name, given] of Object.entries(QUIET)) t.is(await said(t, given), '', name)
 })

@@ -30,7 +30,7 @@ async function ask(port: number, headers: Record<string, string> = NAVIGATION, m
   return (await exchange(port, request(method, '/', headers))).toString()
 }
 
-test('ctx.preload sends 103 Early Hints ahead, and the same Link with the page', async t => {
+test('ctx.preload sends the same links in 103 Early Hints and with the page', async t => {
   const { port } = await makePage(t, preloads)
   const response = await ask(port)
   t.true(response.startsWith(`${HINTS}HTTP/1.1 200 OK\r\n`), response)
@@ -40,7 +40,7 @@ test('ctx.preload sends 103 Early Hints ahead, and the same Link with the page',
   t.true(response.endsWith('\r\n\r\nthe page'))
 })
 
-test('the Link header has at most 3 kB of values: the first ones', async t => {
+test('the Link header has as many of the first links as fit into 3 kB', async t => {
   const names = Array.from({ length: 50 }, (_, at) => `${'a'.repeat(100)}${at}.css`)
   const page = (ctx: Context) => names.forEach(name => ctx.preload(name))
   const { port } = await makePage(t, page, { earlyHints: false })
@@ -51,7 +51,7 @@ test('the Link header has at most 3 kB of values: the first ones', async t => {
   t.true(length <= 3000 && length > 3000 - 2 * one, `${length}`)
 })
 
-test('a request that does not open a page gets the Link and no 103', async t => {
+test('a request that does not open a page gets the Link without a 103', async t => {
   const { port } = await makePage(t, preloads)
   const off = await makePage(t, preloads, { earlyHints: false })
   for (const response of [
@@ -92,7 +92,7 @@ test('a link that Node cannot send ahead is in the Link of the page', async t =>
   t.true(response.includes(print))
 })
 
-test('whether a link can be sent ahead takes time in proportion to its parameters', t => {
+test('checking a link takes time in proportion to its length', t => {
   const linkOf = (count: number) => `</app.css>${'; as=style'.repeat(count)}; media="print`
   t.false(isSendable(linkOf(30)))
   t.true(growsInProportion(1000, count => isSendable(linkOf(count))))
@@ -102,7 +102,7 @@ test('whether a link can be sent ahead takes time in proportion to its parameter
     t.false(isSendable(link), link)
 })
 
-test('once the headers are sent, nothing happens', async t => {
+test('ctx.preload does nothing once the headers are sent', async t => {
   const { port, errors } = await makePage(t, ctx => {
     ctx.respond = false
     ctx.res.flushHeaders()
@@ -114,7 +114,7 @@ test('once the headers are sent, nothing happens', async t => {
   t.deepEqual(errors, [])
 })
 
-test('the page of another app announces its own assets, over HTTP/2 as well', async t => {
+test('a page announces the assets of its app over HTTP/2', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '', 'apps/admin/assets/app.css': '' })
   const app = new Koa()
   app.use(koaAssets({ root, env: 'development', serve: true, earlyHints: true }))
@@ -141,7 +141,7 @@ const { preload } = makeHelpers({}, undefined, [HELPERS])('web')
 const BOTH = 'integrity="sha256-bb+/ sha512-bbbb"; crossorigin'
 const ONE = 'integrity="sha384-aaaa"; crossorigin'
 
-test('preload() has the integrity and the crossorigin of the tag, unless for an image or a font', t => {
+test('preload() has the integrity of the tag, except for images and fonts', t => {
   const { preload } = fingerprinted({}, [HELPERS])('web')
   for (const [name, options, expected] of [
     ['app.css', {}, `${SHEET}>; rel=preload; as=style; ${BOTH}`],
@@ -154,7 +154,7 @@ test('preload() has the integrity and the crossorigin of the tag, unless for an 
   }
 })
 
-test('preload() says the use, by the extension or the options, in the syntax of a Link', t => {
+test('preload() takes the use of a file from its extension or the options', t => {
   for (const [name, options, expected] of [
     ['a.css', {}, 'a.css>; rel=preload; as=style'],
     ['a.js?v=1.css', {}, 'a.js?v=1.css>; rel=preload; as=script'],
@@ -182,7 +182,7 @@ test('preload() says the use, by the extension or the options, in the syntax of 
   t.regex(preload('https://a.example/ä b>.css'), /^<https:\/\/a\.example\/%C3%A4%20b%3E\.css>; /)
 })
 
-test('preload() throws where nothing shows the use, and for what could break the header', t => {
+test('preload() throws for an unknown use, and for media that could break the header', t => {
   const list = 'fetch, font, image, module, script, style, track'
   const printable = /^media of a preload must be printable ASCII/
   for (const [args, message] of [

@@ -32,7 +32,7 @@ const isNotFound = (error: Error) => 'status' in error && error.status === 404
 
 const asked = (file: string) => `/download?file=${encodeURIComponent(file)}`
 
-test('a status that the route has set stays, and the whole file is sent with it', async t => {
+test('ctx.sendFile sends the whole file with a status that the route has set', async t => {
   const routes: Middleware = ctx => {
     ctx.status = 410
     return ctx.sendFile('gone.html', { root: 'data' })
@@ -50,7 +50,7 @@ test('a status that the route has set stays, and the whole file is sent with it'
   }
 })
 
-test('what a PUT or POST has done is no 412, whatever condition the file that is sent meets', async t => {
+test('ctx.sendFile sends the whole file in response to a PUT or POST, whatever its conditions', async t => {
   const site = await makeSender(t, { 'a.pdf': PDF })
   const { etag } = (await site.ask(asked('a.pdf'))).headers
   for (const method of ['PUT', 'POST', 'PATCH', 'DELETE'])
@@ -64,7 +64,7 @@ test('what a PUT or POST has done is no 412, whatever condition the file that is
     }
 })
 
-test('it works where koaAssets does not serve, and for files of a mount or of public', async t => {
+test('ctx.sendFile sends a file below its root whether or not koaAssets serves it', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
   const { text, headers } = await site.ask(asked('a.txt'))
   t.deepEqual([text, headers['content-type']], [PDF, 'text/plain; charset=utf-8'])
@@ -178,7 +178,7 @@ test('a type that the route has set stays, unless the option gives another', asy
   t.deepEqual(site.errors, [])
 })
 
-test('what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
+test('ctx.sendFile respects what the route has said with ctx.cacheControl and ctx.fresh', async t => {
   let version = 'a'
   const cache = koaHttpCache({ cacheControl: 'public', autoEtag: true })
   const routes: Middleware = ctx =>
@@ -199,7 +199,7 @@ test('what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh ne
   t.is((await ask('/fresh', { headers })).status, 404)
 })
 
-test('the options say type, caching and date, beside an Authorization too', async t => {
+test('the options of ctx.sendFile set type, caching and date, also with an Authorization', async t => {
   const lastModified = new Date('2020-02-02T02:02:02.345Z')
   const send = { type: 'text/x-log', cacheControl: 'public, max-age=60', lastModified }
   const site = await makeSender(t, { 'a.bin': PDF, 'b.bin': LARGE }, { send })
@@ -238,7 +238,7 @@ const SIZES = [1, 17 * 1024, 300_000]
 const linesOf = (head: string) =>
   Array.from(head.matchAll(/^(?:content-disposition|x-city|link):.*/gim), String).toSorted()
 
-async function areSame(t: ExecutionContext, { port, errors }: Site, folder: string) {
+async function checkSame(t: ExecutionContext, { port, errors }: Site, folder: string) {
   const expected = Object.entries(BEYOND_ASCII).map(([name, value]) => `${name}: ${value}`)
   for (const size of SIZES) {
     const path = `${folder}/${size}.pdf`
@@ -276,6 +276,6 @@ for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
       if (!url.startsWith('/m/')) return
       for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
     })
-    for (const folder of ['/said', '/m', '']) await areSame(t, site, folder)
+    for (const folder of ['/said', '/m', '']) await checkSame(t, site, folder)
   })
 }

@@ -8,7 +8,7 @@ import { AS_WRITTEN, serial as test, writeFiles } from '../../support/index.ts'
 const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
-test('explain prints a line for each step, and exits with 1 when the response is no file', async t => {
+test('the output and the exit status of explain tell whether a request gets a file', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
   const env = { SERVE_STATIC_ASSETS: 'true' }
   const { status, stdout, stderr } = await run(root, 'explain /assets/app.css', env)
@@ -56,7 +56,7 @@ None of them is precompiled: run npx koa-fresh-assets precompile
   t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
 })
 
-test('explain reads the .env file of the application, other commands that of production', async t => {
+test('explain and list read the .env file of the environment that they describe', async t => {
   const root = makeShop(t, {
     'a.txt': 'a',
     '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true\nPREFIX=/dev',

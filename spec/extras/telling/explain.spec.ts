@@ -38,7 +38,7 @@ const step = ({ steps }: Explanation, subject: Step['subject']): Step | undefine
 const finding = (explanation: Explanation, subject: Step['subject']): string =>
   step(explanation, subject)?.finding ?? ''
 
-test('explain takes a URL with base as the request without it, and shows the host', async t => {
+test('explain understands the URLs of a site with base and host', async t => {
   const { ask } = makeExplainer(t)
   const options = { base: '/shop', host: 'https://cdn.example' }
   const explained = await ask('https://example.org/shop/assets/app.css', options)
@@ -205,7 +205,7 @@ const PROJECT = {
   'dist/index.html': ''
 }
 
-test('the block names all that is served: apps with their directories and packages, and mounts', t => {
+test('the overview at start names all that is served: apps, their directories, packages and mounts', t => {
   const root = makeProject(t, PROJECT)
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, serve: true, live: false }
@@ -243,7 +243,7 @@ async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.Pr
   return printed.map(block => block.split('\n')[0])
 }
 
-test('the block is printed once for the same settings, and says why it is development', async t => {
+test('the overview is printed once for each configuration, with the reason for development', async t => {
   const root = makeProject(t, PROJECT)
   const heading = `koa-fresh-assets: development, as NODE_ENV is not set, in ${root}`
   t.deepEqual(await printedBy([{ root }, { root }, { root, prefix: '/a' }]), [heading, heading])
@@ -251,7 +251,7 @@ test('the block is printed once for the same settings, and says why it is develo
   t.deepEqual(await printedBy([{ root }], { NODE_ENV: 'development' }), [named])
 })
 
-test('no block is printed under test, in production, and with live: false', async t => {
+test('no overview is printed in tests, in production or with live: false', async t => {
   const root = makeProject(t, PROJECT)
   for (const [options, processEnv] of [
     [{ env: 'development' }, { NODE_ENV: 'test' }],

@@ -26,7 +26,7 @@ const AT_ONCE = ['app.css', 'app.js', 'logo.svg', 'npm/big/index.js', 'shared.js
 const pathsOf = ({ files }: Weight, isLater: boolean) =>
   files.flatMap(file => (file.isLater === isLater ? file.path.slice(8) : [])).toSorted()
 
-test('an entry weighs what it loads, as precompiled', async t => {
+test('list --entry adds up the precompiled files that an entry loads at once', async t => {
   const root = makeShop(t, FILES)
   const missing = await run(root, 'list --entry app')
   t.is(missing.status, 1)
@@ -52,7 +52,7 @@ test('an entry weighs what it loads, as precompiled', async t => {
   t.true(Math.abs((sheet?.size ?? 0) - ofParts) < 5)
 })
 
-test('of the sources of a font an entry weighs the one that a browser takes, and of all else each', async t => {
+test('list --entry counts every URL in a stylesheet, but of each font only the one that browsers load', async t => {
   const face = (src: string) => `@font-face { font-family: f; src: ${src} }\n`
   const list = (...names: readonly string[]) =>
     names.map(name => `url("${name}") format("x")`).join(', ')
@@ -68,7 +68,7 @@ ${face(list('b.woff', 'b.ttf', '3.svg'))}${face(list('c.otf'))}.a { background: 
   t.deepEqual(pathsOf(await weightOf(root), false), loaded)
 })
 
-test('several entries share what both load, and an unknown name fails', async t => {
+test('list --entry takes one or more existing names, and counts what they share once', async t => {
   const root = makeShop(t, FILES)
   await precompile({ root, ...APART })
   const weight = await weightOf(root, '--entry app --entry other.js')

@@ -65,7 +65,7 @@ test('what explain says about a path in a mount is what a request for it gets', 
 const MAIN = '/admin/assets/main-BX3f_9aZ.js'
 const mountsIn = ({ steps }: Explanation) => steps.find(({ subject }) => subject === 'mounts')
 
-test('explain shows which mounts are searched, and what a manifest says of a file', async t => {
+test('explain shows by which mounts and manifest a file is found', async t => {
   const { explainPath } = await makeExplained(t)
   const explained = await explainPath(MAIN)
   t.deepEqual(mountsIn(explained), {
@@ -100,7 +100,7 @@ test("explain leaves a path in a mount with dev to the bundler's dev server", as
   t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })
 
-test('where a missing manifest makes koaAssets() throw, explain still answers, and says that it throws', async t => {
+test('where a missing manifest makes koaAssets() throw, explain still answers, with that error', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/a.txt': '' })
   const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
   const options = { root, mounts, env: 'staging', compile: true, serve: true }
@@ -121,7 +121,7 @@ function builtAt1717(t: ExecutionContext): string {
 }
 
 // Serial: the process has another environment meanwhile.
-test.serial('at start the line of a mount says when Vite built it, or where Vite runs', async t => {
+test.serial('the overview at start says when Vite built a mount, or where Vite runs', async t => {
   const root = builtAt1717(t)
   const mounts = {
     '/static': { ...VITE, fallback: 'index.html' },

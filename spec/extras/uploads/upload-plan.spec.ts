@@ -54,7 +54,7 @@ test('upload-plan lists files as a server sends them, those that never change fi
   }
 })
 
-test('the release of an upload-plan changes with any file, and only then', async t => {
+test('the release of an upload-plan changes only if a file does', async t => {
   const root = makeShop(t, { 'app.css': 'a{}' })
   const { release } = await planOf(root)
   t.is((await planOf(root)).release, release)
@@ -79,7 +79,7 @@ for (const [what, options, key, cacheControl] of [
     t.regex(files[0]?.cacheControl ?? '', cacheControl)
   })
 
-test('upload-plan shows a table, and fails without a manifest', async t => {
+test('upload-plan prints a table, or an error if nothing was precompiled', async t => {
   const root = makeShop(t, { 'app.css': 'a{}', ...configured({}) })
   await run(root, 'precompile --quiet')
   const { stdout } = await run(root, 'upload-plan')
@@ -93,7 +93,7 @@ test('upload-plan shows a table, and fails without a manifest', async t => {
   t.regex(stderr, /precompile/)
 })
 
-test('upload-plan fails, and names each file that pages need and a server would not send', async t => {
+test('upload-plan fails with the name of each file that pages need and a server would not send', async t => {
   const manifest = {
     'main.js': { file: 'main-CZTearZk.js', isEntry: true, dynamicImports: ['lazy.js'] },
     'lazy.js': { file: 'lazy-B1d8aKqw.js', isDynamicEntry: true }

@@ -41,7 +41,7 @@ const TWO: Files = {
 
 const mount = (dir: string) => ({ dir, manifest: `${dir}/meta.json` })
 
-test('an entry is that of the only mount that has it; one that two have needs { mount }', async t => {
+test('an entry needs { mount } only if two mounts have it', async t => {
   const root = makeProject(t, { ...TWO, 'files/a.txt': '' })
   const mounts = { '/': mount('app'), '/back': mount('back'), '/files': 'files' }
   const page = await pagesOf({ root, mounts })()
@@ -59,7 +59,7 @@ test('an entry is that of the only mount that has it; one that two have needs { 
   }
 })
 
-test('a project with only mounts needs no precompile; deployed, its tags have integrity', async t => {
+test('deployed without a precompile, a project with only mounts has tags with integrity', async t => {
   const root = makeProject(t, TWO)
   for (const env of ['production', 'staging', 'development', 'test']) {
     const page = await pagesOf({ root, env, mounts: { '/': mount('app') } })()
@@ -150,7 +150,7 @@ test('imports in a cycle, and a file that imports itself, are followed only once
   ])
 })
 
-test('app-CW6zNwpo.css, made from app.css.scss, is immutable, and app-settings.js is not', async t => {
+test('app-CW6zNwpo.css is immutable as its suffix is a hash, unlike app-settings.js', async t => {
   const [file, word] = ['assets/app-CW6zNwpo.css', 'app-settings.js']
   const manifest = {
     'src/app.css.scss': { ...entryAt(file), name: 'app.css' },
@@ -225,12 +225,12 @@ const PLAIN = [
   ['main.0fc1a5.js', undefined, 'webpack']
 ] as const
 
-test('a hash follows the name that the manifest gives, and no word, date or release is one', t => {
+test('hashes in file names are told from words, dates and releases', t => {
   for (const [file, stem, tool] of HASHED) t.true(isHashed(file, stem, HASHES[tool]), file)
   for (const [file, stem, tool] of PLAIN) t.false(isHashed(file, stem, HASHES[tool]), file)
 })
 
-test('a suffix of several files is that of a release, but if all have their own, a word is a hash', t => {
+test('whether a suffix is a hash also depends on the suffixes of the other files', t => {
   const hashed = (...files: readonly string[]) => {
     const stems = files.map(file => [file, /^\w*/.exec(file)?.[0]] as const)
     return hashedAmong(stems, HASHES.vite).size
@@ -263,7 +263,7 @@ function pageOf(entries: Readonly<Record<string, readonly LoadedUrl[]>>): ViewHe
 
 const GUARDED = 'integrity="sha384-a" crossorigin="anonymous"'
 
-test('a script is a module or deferred as the option type says, blocking or for old browsers', t => {
+test('the option type makes a script a module or deferred, except one for old browsers', t => {
   for (const [as, type, expected] of [
     ['module', undefined, `type="module" ${GUARDED}`],
     ['module', 'classic', `type="text/javascript" ${GUARDED} defer="defer"`],
@@ -280,7 +280,7 @@ test('a script is a module or deferred as the option type says, blocking or for 
   t.notRegex(pageOf({}).entry('a', { type: 'classic' }), /modulepreload/)
 })
 
-test('the nonce is on every tag, the preamble included, and cannot end it', t => {
+test('every tag has the nonce, escaped, the preamble included', t => {
   const page = pageOf({ a: [{ url: '/@react-refresh</script>"', as: 'preamble' }, ...ENTRY] })
   const tags = page.entry('a', { nonce: '$&"><script>', reactRefresh: true }).split('\n')
   t.is(tags.length, 4)
@@ -290,7 +290,7 @@ test('the nonce is on every tag, the preamble included, and cannot end it', t =>
   t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
 })
 
-test('an error page has the tags of its entries, although another page has begun', async t => {
+test('an error page has the tags of its entries although the page that failed had them too', async t => {
   const front: Middleware = async (ctx, next) => {
     try {
       await next()

@@ -47,7 +47,7 @@ for (const [env, more] of Object.entries<KoaAssetsOptions>({
   production: {},
   development: { integrity: 'sha384', revalidate: 3600 }
 })) {
-  test(`the first page after a build that emptied dist has its tags, in ${env}`, async t => {
+  test(`the first page after a build that emptied dist has the new tags, in ${env}`, async t => {
     const root = makeBuild(t)
     const pages = pagesOf(optionsOf(root, { env, ...more }))
     const before = (await pages()).entry('src/main.ts')
@@ -60,7 +60,7 @@ for (const [env, more] of Object.entries<KoaAssetsOptions>({
   })
 }
 
-test('with names without hashes, the integrity follows the bytes, and so does version', async t => {
+test('integrity and version follow the bytes of files without hashes in their names', async t => {
   const root = makeBuild(t, { text: 'first', hash: '' })
   const pages = pagesOf(optionsOf(root))
   const first = await pages()
@@ -87,7 +87,7 @@ test('a build that a bundler is still writing is in no page', async t => {
   t.true(areOf(root, 'dist', after), after)
 })
 
-test('while a build is incomplete, the last good one stays in use, and the log says so once', async t => {
+test('while a build is incomplete, pages have the last good one, with one warning', async t => {
   const root = makeBuild(t)
   const pages = pagesOf(optionsOf(root))
   const before = (await pages()).entry('src/main.ts')
@@ -131,7 +131,7 @@ const SERVED_MANIFEST = JSON.stringify({
 })
 const NEIGHBOURS = ['', '.br', '.gz', '.zst']
 
-test('a bundler’s manifest is not ours under any name, in any mount or in public', async t => {
+test('a bundler’s manifest is never served, under any name, in any mount or in public', async t => {
   const names = ['me\u0301ta', 'Manifest.JSON', 'manifest.json', 'build-info.txt', 'x.js']
   for (const name of names.slice(0, cases(1, 5))) {
     const decoy = name.normalize('NFC').toUpperCase()

@@ -88,7 +88,7 @@ test.serial('tags lead to the dev server of the plugin while it runs, then to a 
   t.true(warningsAbout(stopped).length > 0)
 })
 
-test('Vite prints where pages are, and what to write where it cannot announce itself', async t => {
+test('where the plugin cannot write into dist, Vite prints the option to set and where pages are', async t => {
   const { root } = project(t, { dist: 'a file' })
   const plugins = [freshAssets({ mount: '/admin', input: MAIN })]
   const logger = createLogger()
@@ -125,7 +125,7 @@ for (const [what, base, answer, told] of [
     "Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
   ]
 ] as const) {
-  test(`a dev server with ${what} is not used, and a warning says what to do`, async t => {
+  test(`a warning says what to do about a dev server with ${what}, which is not used`, async t => {
     const origin = await originOf(t, res => res.end(answer))
     const root = makeProject(t, { [ANNOUNCED]: JSON.stringify({ ...STALE, origin, base }) })
     const { entry } = await inDevelopment(root)()
@@ -150,7 +150,7 @@ test('a dev server with an IPv6 address as its host announces an origin that is 
   t.is(origin, `http://[::1]:${port}`)
 })
 
-test('an announcement of anything but a file with the texts of a running server is none', async t => {
+test('an announcement is ignored unless it is a file that describes a running dev server', async t => {
   const live = { ...STALE, origin: await originOf(t, res => res.end('{"token":"mine"}')) }
   const other = await originOf(t, res => res.end('{"token":"other","inputs":["src/main.ts"]}'))
   const left = [other, 'http://127.0.0.1:1', 'http://a b', 'file:///a'].map(origin => ({ origin }))
@@ -177,7 +177,7 @@ function* gigabyte() {
   for (let at = 0; at < 1024; at++) yield piece
 }
 
-test('pages wait 5 s and read 128 kB, all together, of what an old announcement leads to', async t => {
+test('pages ask the address of an old announcement only once, even if it never ends its response', async t => {
   const programs: Record<string, (res: Writable) => unknown> = {
     'never responds': () => undefined,
     'never ends its response'(res) {
@@ -186,7 +186,7 @@ test('pages wait 5 s and read 128 kB, all together, of what an old announcement 
     },
     'sends 1 GB': res => Readable.from(gigabyte()).pipe(res)
   }
-  const isGivenUp = async ([what, respond]: [string, (res: Writable) => unknown]) => {
+  const checkGivenUp = async ([what, respond]: [string, (res: Writable) => unknown]) => {
     let requests = 0
     const origin = await originOf(t, res => {
       requests++
@@ -199,7 +199,7 @@ test('pages wait 5 s and read 128 kB, all together, of what an old announcement 
     t.is(requests, 1, what)
     t.is(warningsAbout(origin).length, 1, what)
   }
-  await Promise.all(Object.entries(programs).map(isGivenUp))
+  await Promise.all(Object.entries(programs).map(checkGivenUp))
 })
 
 test.serial("React's refresh needs no option: the entry has the preamble", async t => {
@@ -218,7 +218,7 @@ test.serial("React's refresh needs no option: the entry has the preamble", async
   t.true((await preamble.text()).includes('injectIntoGlobalHook(window)'))
 })
 
-test('with an origin no manifest is needed: the tags are of the client, then the entry', async t => {
+test('with an origin as dev, the tags of the client and the entries need no manifest', async t => {
   const root = makeProject(t)
   const origin = 'http://localhost:5173'
   const pages = inDevelopment(root, { dir: 'not/built', dev: `${origin}/` })
@@ -261,7 +261,7 @@ async function inProcess(t: ExecutionContext, more: Partial<MountOptions> = {}, 
   return { ...(await makeSite(t, {}, { root, mounts, routes })), dev, mounts }
 }
 
-test('a dev server in this process gets what is below the mount and no route answers', async t => {
+test('a dev server in the process gets the requests below the mount that no route answers', async t => {
   const { ask, app, errors } = await inProcess(t, {}, { 'index.html': '<p>page</p>' })
   const tags = ['/admin/src/print.css', '/admin/@vite/client', '/admin/src/main.ts']
   const page = await ask('/page')
@@ -288,7 +288,7 @@ test('a dev server in this process gets what is below the mount and no route ans
   t.deepEqual(errors, [], 'a cookie may be set after Vite has responded')
 })
 
-test("the file of fallback is Vite's own page in development, whose base is the mount's", async t => {
+test("a dev server in the process with the mount's base renders the page of fallback", async t => {
   const html = '<title>Shop</title><script type="module" src="/src/main.ts"></script>'
   const page = { 'index.html': `<!doctype html>${html}` }
   const { ask, root, mounts } = await inProcess(t, { fallback: 'index.html' }, page)
@@ -306,7 +306,7 @@ test("the file of fallback is Vite's own page in development, whose base is the 
   t.notThrows(() => pagesOf({ ...elsewhere, env: 'test' }))
 })
 
-test('while `dev` is in force the manifest is not read; `dev: condition && url` may mean none', t => {
+test('in development the manifest of a mount is read unless dev is true or a URL', t => {
   const root = makeProject(t, { 'dist/m.json': '{}' })
   for (const [dev, settled, isRead = false] of [
     [true, true],
@@ -349,7 +349,7 @@ const built = (t: ExecutionContext) => {
   return { root, serve }
 }
 
-test('devOrigins has the http and ws origins of Vite, on whatever port, and none in production', async t => {
+test('in development devOrigins has the http and ws origins of Vite while it runs', async t => {
   const { root, serve } = built(t)
   const pages = inDevelopment(root)
   const devOrigins = async () => (await pages()).devOrigins
@@ -379,11 +379,11 @@ for (const [what, config, expected] of [
 }
 
 for (const [what, ws, expected] of [
-  ['a port of its own', (port: number) => ({ port }), ['localhost', '127.0.0.1']],
-  ["the application's server", () => ({ server: createServer() }), []],
-  ['none', () => false as const, []]
+  ['on another port', (port: number) => ({ port }), ['localhost', '127.0.0.1']],
+  ["on the app's server", () => ({ server: createServer() }), []],
+  ['off', () => false as const, []]
 ] as const) {
-  test(`devOrigins of Vite in the process has what 'self' does not allow, if its socket is ${what}`, async t => {
+  test(`devOrigins has what 'self' does not allow Vite in the process, with its socket ${what}`, async t => {
     const { root, serve } = built(t)
     const port = await freePort()
     const { server: dev } = await serve({ middlewareMode: true, ws: ws(port) })
@@ -400,7 +400,7 @@ test('the entries of Vite 6 and 7 are those of rollupOptions, but for HTML', t =
   ])
 })
 
-test('what somebody writes into an announcement adds nothing to a policy but the origin', async t => {
+test('a text that is not an origin never gets from an announcement into devOrigins', async t => {
   const { root, serve } = built(t)
   const { origin } = await serve()
   const file = join(root, ANNOUNCED)
@@ -410,7 +410,7 @@ test('what somebody writes into an announcement adds nothing to a policy but the
   t.deepEqual((await inDevelopment(root)()).devOrigins, [origin, origin.replace('http', 'ws')])
 })
 
-test('with dev as an origin, devOrigins has it, and a page with dev: true needs none', async t => {
+test('devOrigins has an origin and its WebSocket only for a dev that is a URL', async t => {
   const { root } = built(t)
   for (const [dev, expected] of [
     ['http://localhost:5173/', ['http://localhost:5173', 'ws://localhost:5173']],

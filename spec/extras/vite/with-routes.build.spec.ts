@@ -110,7 +110,7 @@ test('entries with common chunks, and entries that import each other, write no t
   t.deepEqual(own, ['module /static/assets/main.js'], 'a preload is no script yet')
 })
 
-test('what the manifest names is immutable, lazy chunks and images too; nothing else is', async t => {
+test('only the files that the manifest names are immutable, lazy chunks and images included', async t => {
   const { ask } = await makeSite(t, {}, optionsOf({ env: 'production' }))
   type Chunks = Record<string, { file: string; css?: string[] }>
   const manifest = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Chunks
@@ -151,7 +151,7 @@ test('entryFiles lists what the tags load, with their attributes', async t => {
   t.throws(() => Reflect.apply(entryFiles, null, ['src/admin.ts', { nonce: '' }]), { message })
 })
 
-test('ctx.preload of a name that an app and an entry have is of the app in its own pages', async t => {
+test("in the pages of an app, ctx.preload prefers the app's asset to an entry of the same name", async t => {
   const routes = preloading('src/print.css')
   const apps = { ...PLAIN.apps, admin: { fingerprint: false } }
   const { ask } = await makeSite(t, {}, { ...optionsOf({ env: 'development', apps }), routes })
@@ -178,7 +178,7 @@ test('helpers find a file by its source, unless an asset of an app has the name'
   t.true(error?.message.endsWith(`; nor is it a source in ${join(root, MANIFEST)}`))
 })
 
-test("while Vite's dev server runs, what is below a folder of its root leads to it", async t => {
+test("while Vite's dev server runs, helpers lead to it for names in a folder of its root", async t => {
   const inProcess = { base: '/static/', server: { middlewareMode: true, ws: false as const } }
   const { server: dev } = await startVite(t, root, inProcess)
   const mounts = { '/static': { ...MOUNT, dev } }
@@ -211,7 +211,7 @@ test('helpers and ctx.preload take a module that is imported dynamically, with a
   t.deepEqual(inLink, hrefs)
 })
 
-test('beside its entry a lazy module adds what the entry does not load, and path() has its file', async t => {
+test('helpers add, for a lazy module beside its entry, only what the entry does not load', async t => {
   const page = await pagesOf(optionsOf())()
   t.notRegex(page.entry('src/main.ts'), /lazy/)
   t.deepEqual(unhashed(summary(page.entry('src/lazy.ts'))), [
@@ -221,7 +221,7 @@ test('beside its entry a lazy module adds what the entry does not load, and path
   t.regex(page.path('src/lazy.ts'), /^\/static\/assets\/lazy-[\w-]{8}\.js$/)
 })
 
-test('a lazy chunk that is missing on disk keeps nobody from starting', async t => {
+test('a site starts although a lazy chunk is missing on disk', async t => {
   const manifest = {
     'src/main.ts': { file: 'main.js', isEntry: true, dynamicImports: ['src/lazy.ts'] },
     'src/lazy.ts': { file: 'lazy.js', isDynamicEntry: true, src: 'src/lazy.ts' }
@@ -236,7 +236,7 @@ test('a lazy chunk that is missing on disk keeps nobody from starting', async t 
 const APP = 'export default () => <i>lazy</i>'
 
 for (const way of ['beside', 'in the process of'] as const) {
-  test(`with Vite ${way} the application, a page names the same modules`, async t => {
+  test(`with Vite ${way} the application, a page has the URLs by which modules are imported`, async t => {
     const project = makeBundlerProject({
       'src/main.tsx': "globalThis.later = () => import('./lazy.tsx')",
       'src/lazy.tsx': APP,
@@ -283,7 +283,7 @@ for (const way of ['beside', 'in the process of'] as const) {
   })
 }
 
-test('ctx.preload takes an entry in a test without a build, and tags have the source names', async t => {
+test('in tests without a build, ctx.preload and the helpers use the names of the sources', async t => {
   const routes: Middleware = ctx => {
     ctx.preload('src/main.ts')
     ctx.set('X-Path', ctx.assets.path('src/a.svg', { mount: '/admin' }))

@@ -37,7 +37,7 @@ const MOUNTED = {
 
 const done = (stdout: string) => ({ status: 0, stdout, stderr: '' })
 
-test('a project with only mounts lists and verifies its bundles, and has nothing to compile', async t => {
+test('list, verify and precompile work in a project with only mounts', async t => {
   const root = makeShop(t, MOUNTED)
   const nothing = 'Nothing to compile: this project has no assets of its own.\n'
   t.deepEqual(await run(root, 'precompile'), done(nothing))
@@ -83,7 +83,7 @@ file                  source           size  br  zstd  gzip  entries
   t.regex((await run(root, 'list')).stdout, /there is no .*list\.json: build first\n/)
 })
 
-test('list leaves out what exclude names', async t => {
+test('list leaves out the files that the option exclude of a mount names', async t => {
   const manifest = { 'a.ts': { file: 'a.js', isEntry: true }, 'b.ts': { file: 'vendor/b.js' } }
   const root = makeProject(t, { 'dist/manifest.json': JSON.stringify(manifest) })
   const mount = { dir: 'dist', manifest: 'dist/manifest.json', exclude: ['vendor'] }
@@ -128,7 +128,7 @@ writeFiles(root, {
   'webpack.json': JSON.stringify(stats)
 })
 
-test('a file of the stats is found by its source, and all with a hash are immutable', async t => {
+test("webpack's stats are enough to find a file by its source and to serve it as immutable", async t => {
   const page = await pagesOf(optionsOf('webpack'))()
   t.regex(page.path('src/logo.svg'), /^\/static\/[0-9a-f]{20}\.svg$/)
   const { ask } = await makeSite(t, {}, { ...optionsOf('webpack'), env: 'production' })
@@ -136,7 +136,7 @@ test('a file of the stats is found by its source, and all with a hash are immuta
     t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
 })
 
-test('a hash in the query is in the tag of a module, and does not make the path immutable', async t => {
+test('a file whose hash is only in the query of its tag is not immutable', async t => {
   const hash = '0fc1a5ed7a847a4bcb69'
   const name = `main-c0ffee12.js?${hash}`
   const info = { contenthash: hash, immutable: true, javascriptModule: true }
@@ -150,7 +150,7 @@ test('a hash in the query is in the tag of a module, and does not make the path 
   t.deepEqual([status, headers['cache-control']], [200, REVALIDATED])
 })
 
-test('manifests of plugins that list entrypoints are read as well', async t => {
+test('manifests of webpack plugins and of webpack 4 give the same tags as stats', async t => {
   const of = (extension: string) => ADMIN_FILES.filter(file => file.endsWith(extension))
   const expected = (await pagesOf(optionsOf('webpack'))()).entry('admin')
   const path = (file: string) => `/static/${file}`
@@ -168,7 +168,7 @@ test('manifests of plugins that list entrypoints are read as well', async t => {
   }
 })
 
-test('stats that leave assets out are an error at start that says what to set', async t => {
+test('stats of webpack without usable assets are an error at start that gives the reason', async t => {
   const filtered = { ...stats, assets: [{ type: 'assets by status', filteredChildren: 8 }] }
   for (const [shape, message] of [
     [filtered, /cachedAssets: true/],
@@ -227,7 +227,7 @@ test('the outputs are found whatever directory esbuild was started in', async t 
   }
 })
 
-test('only names with a hash are immutable, those of lazy chunks and images too', async t => {
+test("esbuild's files, lazy chunks and images too, are immutable only with a hash in their names", async t => {
   const { outputs } = await hashed
   const names = { entryNames: '[name]', chunkNames: '[name]-[hash]', assetNames: '[name]' }
   await runEsbuild('plain', names)

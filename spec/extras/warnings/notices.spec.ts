@@ -41,7 +41,7 @@ testNotices('a project that only serves its public is not reported', { 'public/a
 const neither = (env: string, key = env) =>
   `neither compile nor fingerprint is on in the environment '${env}', so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
 
-testNotices('neither compile nor fingerprint is reported, with the remedy', FILES, [
+testNotices('an environment without compile and fingerprint is reported, with the remedy', FILES, [
   [{ env: 'staging', ...served }, neither('staging')],
   [{ env: 'Production', ...served }, neither('Production')],
   [{ env: 'pre-prod\u001b', ...served }, neither('pre-prod\\x1B', "'pre-prod\\x1B'")],
@@ -60,7 +60,7 @@ const MOUNT = { apps: false, mounts: { '/x': 'dist' } } as const
 const BUILT = { ...MOUNT, env: 'production' }
 const COMPILED = { env: 'production', compile: true }
 
-testNotices('what is not served is reported, with what the variable is', FILES, [
+testNotices('what is not served is reported, with the value of SERVE_STATIC_ASSETS', FILES, [
   [{}, notServed('assets are')],
   [{}, notServed('assets are'), ''],
   [{}, notServed('assets are', "is '1', not 'true'"), '1'],
@@ -88,14 +88,14 @@ const FALLBACK =
   'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404'
 const APP = { dir: 'dist', fallback: 'app.html' }
 
-testNotices('a directory or a fallback that is missing is reported where it is served', FILES, [
+testNotices('the missing directory or fallback of a mount is reported where it is served', FILES, [
   [{ ...served, mounts: { '/up/': 'data/uploads' } }, UPLOADS],
   [{ ...served, mounts: { '/admin': APP } }, FALLBACK],
   [{ serve: false, mounts: { '/admin': APP, '/up/': 'data/uploads' } }],
   [{ ...served, mounts: { '/site': { dir: 'dist', fallback: 'index.html' }, '/plain': 'dist' } }]
 ])
 
-test('koaAssets() prints the warning once', t => {
+test('koaAssets() prints the warning about a project without any app once', t => {
   const root = makeProject(t)
   koaAssets({ root, env: 'development', serve: true })
   const [notice, ...others] = warningsAbout(root)
@@ -103,7 +103,7 @@ test('koaAssets() prints the warning once', t => {
   t.true(notice?.startsWith('koa-fresh-assets: no app was found'))
 })
 
-test('a root that does not exist is an error at start', async t => {
+test('a root that is not a directory is an error at start', async t => {
   const root = makeProject(t, { file: '' })
   for (const at of ['nowhere', 'file', 'file/below'].map(path => join(root, path))) {
     const message = `root is ${at}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`

@@ -41,7 +41,7 @@ const tagged: Middleware = ctx => {
   ctx.body = { page: true }
 }
 
-test('a route is reported once, whatever its URLs; without a router, each kind of problem is', async t => {
+test('a caching problem is reported once for each route, or once for its kind without a router', async t => {
   const setsCookie: Route = ctx => {
     ctx.cacheControl('public')
     ctx.cookies.set('seen', 'yes')
@@ -67,7 +67,7 @@ test('a route is reported once, whatever its URLs; without a router, each kind o
   t.deepEqual(more, [])
 })
 
-test('a route’s validators that are compared with nothing are reported once', async t => {
+test('a route with an ETag that nothing compares with the request is reported once', async t => {
   const site = await siteOf(t, [tagged])
   await site.get({}, '/uncompared/first')
   await site.get({ 'if-none-match': '"v2"' }, '/uncompared/first')
@@ -81,7 +81,7 @@ test('a route’s validators that are compared with nothing are reported once', 
   t.regex(said ?? '', new RegExp(`: GET /uncompared/page ${missed}`))
 })
 
-test('no validator is reported that koa-conditional-get upstream compares, or in production', async t => {
+test('validators are not reported in production, or if koa-conditional-get in front compares them', async t => {
   const site = await siteOf(t, [tagged], { front: [conditional()] })
   t.is((await site.get(HAS_V1, '/upstream')).status, 304)
   const dated: Middleware = ctx => {
@@ -109,7 +109,7 @@ for (const [where, front, behind, count] of [
   ['in front with koa-conditional-get', [conditional(), tags], none, 0],
   ['missing', none, none, 0]
 ] as const) {
-  test(`an @koa/etag ${where} is reported ${count === 1 ? 'once, as no tag brings a 304' : 'never'}`, async t => {
+  test(`with @koa/etag ${where}, ${count === 1 ? 'tags that bring no 304 are reported once' : 'nothing is reported'}`, async t => {
     for (const start of ['/page', '/dated', ...(where === 'missing' ? ['/decides'] : [])]) {
       const path = `${start}/${where.replaceAll(' ', '-')}`
       const site = await siteOf(t, [...behind, dated], { front })
@@ -146,7 +146,7 @@ test('koa-conditional-get downstream is a 500 with advice, unless the validator 
   for (const { message } of site.errors) t.regex(message, advice)
 })
 
-test('a route that takes ctx.fresh for a boolean is told what to write', async t => {
+test('where a route reads ctx.fresh as a boolean, an error or a warning says what to write', async t => {
   const site = await siteOf(t, [
     ctx => {
       ctx.status = 200
@@ -192,7 +192,7 @@ const SAYS_WELL: typeof SAYS = [
   [() => undefined, CACHE]
 ]
 
-test('a route’s own public beside a cookie is sent as written, and reported once', async t => {
+test('a public page that reads or sets a cookie is sent as written, with one warning', async t => {
   const pages = [...SAYS, ...SAYS_WELL]
   const uses: Readonly<Record<string, Route>> = {
     sets: ctx => ctx.cookies.set('seen', 'yes'),
@@ -222,7 +222,7 @@ test('a route’s own public beside a cookie is sent as written, and reported on
   await reports(t, site, '/read/varied', [CACHE, 'public, max-age=60'])
 })
 
-test('a public response to a request with credentials is sent as written, and reported once', async t => {
+test('a public response to a request with credentials is sent as written, with one warning', async t => {
   const shared: Route = ctx => ctx.cacheControl('public', MINUTE)
   const routes: Readonly<Record<string, Route>> = {
     '/asked/:id': shared,
@@ -267,7 +267,7 @@ test('a nonce or a cookie that middleware in front adds after koaHttpCache is re
   await reports(t, site, '/late/read', field)
 })
 
-test('a route’s own public without the Vary is sent as written, with one warning', async t => {
+test('a public page that negotiates without its Vary is sent as written, with one warning', async t => {
   const asksLanguage: Route = ctx => ctx.acceptsLanguages('en')
   const [one, two] = [
     /add ctx\.vary\('Accept-Language'\)$/,

@@ -44,7 +44,7 @@ const BESIDE_FILES: Readonly<Record<string, readonly [SiteOptions, said?: RegExp
   'a cookie beside a private file': [{ front: lateCookie, mounts: FOR_ONE }],
   'a cookie that is set before the file': [{ front: earlyCookie }],
   'a guard by cookie without Cache-Control': [{ front: guard() }, GUARD],
-  'a guard by cookie with a private one': [{ front: guard('private, no-cache') }],
+  'a guard by cookie with a private Cache-Control': [{ front: guard('private, no-cache') }],
   'a guard before a private mount': [{ front: guard(), mounts: FOR_ONE }],
   'a guard behind koaAssets': [{ routes: guard() }],
   'a guard in production': [{ front: guard(), ...PRODUCTION }]

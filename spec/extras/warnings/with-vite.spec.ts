@@ -4,7 +4,7 @@ import { makeProject, test, viteMount } from '../../support/index.ts'
 
 const DEV = { '/x': { dir: 'dist', fallback: 'app.html', dev: true } }
 
-test('in development nothing is said of a mount that a dev server has, or that has yet to be built', t => {
+test('in development a mount with a dev server, or not built yet, causes no warning', t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'dist/index.html': '' })
   for (const options of [
     { apps: false, mounts: DEV } as const,
