@@ -70,7 +70,7 @@ export const ROWS = {
     refused: { 'readlink-descriptor': EACCES },
     specs: READING,
     without: {
-      'looks again before each removal':
+      'removes nothing through a folder that becomes a link':
         'of compress it expects an error, which ends without one as it finds no file in a folder that became a link',
       'whenever it is looked at is a 200':
         'a file is judged by its name, which the spec gives to another one at each look'

@@ -21,7 +21,7 @@ export const LEFT_OUT = [
 
       'where root, its app or a source is a link*',
 
-      '* looks again before each removal*',
+      '* removes nothing through a folder that becomes a link*',
 
       'a file that is *behind a link to its folder* is served after*',
       'a file whose folders have more names than are remembered is served*',

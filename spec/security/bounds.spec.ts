@@ -35,7 +35,7 @@ const environments = Object.entries(ENVIRONMENTS).slice(0, cases(1, 2))
 const placed = atRoot.flatMap(place => environments.map(([name, env]) => ({ ...place, name, env })))
 
 for (const { name, where, env, options } of placed) {
-  test.serial(`thousands of different names leave nothing behind, in ${name}${where}`, async t => {
+  test.serial(`thousands of URLs take no memory or disk, in ${name}${where}`, async t => {
     const root = makeStronghold(t)
     const { app, port, errors } = await makeFront(t, { root, ...env, ...options, alone: true })
     await ask(port, 'GET', '/assets/app.css')
@@ -67,7 +67,7 @@ test.serial('long names cost no more memory than short ones', async t => {
   await until(async () => (await heldBytes()) - before < MIB, 'less than 1 MiB more is held')
 })
 
-test.serial('the index and the memory hold what they may, and no more', async t => {
+test.serial('the options index.max and memory.maxBytes limit what is held in memory', async t => {
   const root = makeProject(t)
   for (let at = 0; at < 120; at++)
     writeFiles(root, { [`apps/web/assets/images/${at}.bin`]: Buffer.alloc(64 * 1024, at) })
@@ -84,7 +84,7 @@ test.serial('the index and the memory hold what they may, and no more', async t 
   t.is(index.size, 20)
 })
 
-test('only names that have a source are written, and only below the prefix', async t => {
+test('requests make a server write no files but the published ones of its sources', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css.scss': '@use "part"; a { b: c }',
     'apps/web/assets/stylesheets/_part.scss': '.part { a: b }',
@@ -167,7 +167,7 @@ for (const [whoLeaves, before] of [
   ['one in the middle', CROWD / 2],
   ['the last', CROWD - 1]
 ] as const) {
-  test(`of ${CROWD} requests at once ${whoLeaves} leaves: all others are answered after one compile`, async t => {
+  test(`when ${whoLeaves} of ${CROWD} clients disconnects, one compile still answers all others`, async t => {
     const { port, state, close, crowd, errors } = await makeSlowSite(t, 'development')
     close()
     const early = await crowd(before)
@@ -190,7 +190,7 @@ for (const [whoLeaves, before] of [
   })
 }
 
-test('many requests for a broken source all get the error, and it is not compiled for each', async t => {
+test('many requests for a broken source all get its error without a compile for each', async t => {
   const { root, port, state, close, crowd, errors } = await makeSlowSite(t, 'production')
   writeFiles(root, { [SOURCE]: 'broken' })
   close()
@@ -204,7 +204,7 @@ test('many requests for a broken source all get the error, and it is not compile
   t.is((await ask(port, 'GET', '/assets/slow.css')).text, 'fixed compiled')
 })
 
-test(`requests over each of ${EDITS} edits cost one compile for each edit`, async t => {
+test(`however many requests come, each of ${EDITS} edits is compiled once`, async t => {
   const { root, app, state } = await makeSlowSite(t, 'development')
   for (let edit = 1; edit <= EDITS; edit++) {
     writeFiles(root, { [SOURCE]: `edit ${edit}` })

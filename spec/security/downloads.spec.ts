@@ -141,7 +141,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
     t.deepEqual(warnings, [])
   })
 
-  test(`what a client pipelines without reading stays on its side, ${sender}`, async t => {
+  test(`no more requests are read from a client that reads no responses, ${sender}`, async t => {
     const { port, file, seen, errors } = await makeCounted(t, options)
     const before = await heldBytes()
     const socket = await pipeline(port, UNREAD)
@@ -261,7 +261,7 @@ const endedInFront: Middleware = (ctx, next) => {
 }
 
 for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
-  test(`downloads that come after ${what} has answered leave no descriptor`, async t => {
+  test(`a download that middleware in front has already answered leaves no descriptor (${what})`, async t => {
     const counted = await makeCounted(t, { front })
     const { port, http2Port } = counted
     const before = openDescriptors()

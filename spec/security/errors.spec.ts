@@ -37,7 +37,7 @@ const makeFailing = (namesOf: (path: string) => readonly [named: string, file: s
 const PLACE_IN_CODE =
   /node_modules(?!\/koa-fresh-assets\/docs\/errors\.md#)|\.(?:js|ts):\d+:\d+\)|\bat .*:\d+/
 
-test('no error shows a path of the machine, and only in development one of the project', async t => {
+test('an error response shows no paths but those within the project, in development alone', async t => {
   const root = makeProject(t, broken)
   const compilers = [makeFailing(path => [path, path])]
   for (const env of ['development', 'test', 'staging', 'production']) {
@@ -59,7 +59,7 @@ test('no error shows a path of the machine, and only in development one of the p
   }
 })
 
-test.serial('a broken source of a third party is escaped, with no path of the machine', async t => {
+test.serial('an error page exposes neither markup nor absolute paths of third parties', async t => {
   const outside = makeProject(t, {
     'third/stylesheets/third.css.scss': 'a { color: $none; /*<script>alert(1)</script>*/ }',
     'extra/stylesheets/extra.css.scss': 'a { color: $none }',
@@ -88,7 +88,7 @@ test.serial('a broken source of a third party is escaped, with no path of the ma
   }
 })
 
-test('where root, its app or a source is a link, neither path of it is shown', async t => {
+test('where root, its app or a source is a link, an error shows no absolute path', async t => {
   const outside = makeProject(t, {
     'the project/package.json': '{}',
     'the project/node_modules/inner/_index.scss': 'a { color: $none }',
@@ -143,7 +143,7 @@ const errorPage: Middleware = async (ctx, next) => {
 }
 
 for (const { where, at, options } of PLACES) {
-  test(`an unknown asset is a 404 that nobody keeps${where}`, async t => {
+  test(`an unknown asset is a 404 that no cache stores${where}`, async t => {
     const root = makeStronghold(t)
     for (const environment of Object.values(ENVIRONMENTS)) {
       const given = { root, ...environment, ...options }
@@ -190,7 +190,7 @@ async function makePublished(t: ExecutionContext, mode: string, files: Files = {
 }
 
 for (const [mode, options] of Object.entries(modes)) {
-  test(`a name with a wrong digest is a 404 that nobody stores: ${mode}`, async t => {
+  test(`a file name with a wrong digest is a 404 that no cache stores: ${mode}`, async t => {
     const body = 'body { color: red }'
     const root = await makePublished(t, mode, {
       [`public/assets/app-${OTHER}.css`]: body,
@@ -217,7 +217,7 @@ for (const [mode, options] of Object.entries(modes)) {
     t.deepEqual(errors, [])
   })
 
-  test(`only the bytes of its digest are immutable under a name: ${mode}`, async t => {
+  test(`a fingerprinted name only ever sends the bytes of its digest: ${mode}`, async t => {
     const root = await makePublished(t, mode)
     const bodies = [Buffer.from('small'), Buffer.alloc(1_500_000, 2), Buffer.alloc(0)]
     const { port } = await makeFront(t, { root, ...options })

@@ -138,7 +138,7 @@ test('a guard works for requests with an absolute URL', async t => {
 })
 
 for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
-  test(`a guard within koa-mount cannot be bypassed${where}`, async t => {
+  test(`a guard in front of assets within koa-mount cannot be bypassed${where}`, async t => {
     const root = makeStronghold(t)
     for (const environment of Object.values(ENVIRONMENTS)) {
       const given = { root, ...environment, ...options, inFront: [guard('/site/admin')] }
@@ -226,7 +226,7 @@ test('a root, a prefix and the paths of apps and mounts are never read as patter
 })
 
 for (const { where, at, options } of PLACES) {
-  test(`no header that a client sends makes nginx or Apache send a file${where}`, async t => {
+  test(`request headers for nginx or Apache, such as X-Sendfile, change no response${where}`, async t => {
     for (const { front } of await makeFronts(t, makeStronghold(t), options)) {
       // In development the first one has the time that publishing took.
       await ask(front.port, 'GET', `${at}/assets/app.css`)
@@ -283,7 +283,7 @@ function decoded({ headers, body }: Answer): string {
   return coding === undefined ? body.toString() : `unknown coding ${coding}`
 }
 
-test('from its first request on, a server compresses only as the client accepts', async t => {
+test('each client gets an encoding that it accepts, whatever others ask for at the same time', async t => {
   const body = 'body { color: red } '.repeat(200)
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': body,

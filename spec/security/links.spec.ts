@@ -1,4 +1,4 @@
-// Links that lead out, and what is no regular file.
+// Links that lead outside, and what is no regular file.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { statSync, symlinkSync, unlinkSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { PLACES } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 
 for (const { where, at, options } of PLACES) {
-  test(`a link in the folder that leads out is not ours${where}`, async t => {
+  test(`a link in public that leads outside is not found${where}`, async t => {
     const root = makeStronghold(t)
     const outside = makeProject(t, { secret: SECRET })
     const link = (to: string, at: string) => symlinkSync(to, join(root, 'public', at))
@@ -41,7 +41,7 @@ for (const { where, at, options, folder } of [
   ...PLACES.map(place => ({ ...place, folder: 'public' })),
   { where: ', in a source', at: '/assets', options: {}, folder: SOURCES }
 ]) {
-  test(`what is not a regular file is not ours, and nothing hangs${where}`, async t => {
+  test(`a FIFO, socket, directory or device with the name of a file is not found${where}`, async t => {
     const root = makeStronghold(t)
     const names = await makeStrangers(t, join(root, folder))
     for (const symlinks of ['inside', 'follow', 'deny'] as const) {
@@ -49,11 +49,11 @@ for (const { where, at, options, folder } of [
       for (const name of names) await isNotOurs(t, fronts, `${at}/${name}`)
       const published = names.filter(name => existsSync(join(root, 'public/assets', name)))
       t.deepEqual(published, [])
-      await isServed(t, fronts, '/assets/app.css', 'body { color: red }')
+      await checkServed(t, fronts, '/assets/app.css', 'body { color: red }')
     }
   })
 
-  test(`links that lead in a circle are not ours, and hide nothing else${where}`, async t => {
+  test(`only the files beside links that lead in a circle are found${where}`, async t => {
     // Linux tells so of a file that is gone.
     const named = `${folder}/b (deleted)`
     const root = makeProject(t, { [`${folder}/app.css`]: 'a{}', [named]: 'b' })
@@ -64,13 +64,13 @@ for (const { where, at, options, folder } of [
     const fronts = await makeFronts(t, root, { ...options, ...symlinks })
     for (const target of ['/loop.css', '/loop.css/x', '/self', '/self/app.css'])
       await isNotOurs(t, fronts, at + target)
-    await isServed(t, fronts, `${at}/app.css`, 'a{}')
-    await isServed(t, fronts, `${at}/b%20(deleted)`, 'b')
+    await checkServed(t, fronts, `${at}/app.css`, 'a{}')
+    await checkServed(t, fronts, `${at}/b%20(deleted)`, 'b')
   })
 }
 
 /** In development, where nothing is precompiled. */
-async function isServed(
+async function checkServed(
   t: ExecutionContext,
   [development]: Awaited<ReturnType<typeof makeFronts>>,
   target: string,
@@ -79,7 +79,7 @@ async function isServed(
   t.is((await ask(development?.front.port ?? 0, 'GET', target)).text, text)
 }
 
-test('a folder of a source that becomes a link out is left at once', async t => {
+test('files below a folder of sources are gone as soon as it becomes a link that leads outside', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/a/x.css': 'good' })
   const outside = makeProject(t, { 'x.css': SECRET })
   const folder = join(root, 'apps/web/assets/stylesheets/a')
@@ -90,7 +90,7 @@ test('a folder of a source that becomes a link out is left at once', async t => 
   t.is((await ask(front.port, 'GET', '/assets/a/x.css')).status, 404)
 })
 
-test('nothing is written through a link in public that leads out', async t => {
+test('nothing is written through a link in public that leads outside', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': 'a{}',
     'apps/web/assets/stylesheets/sub/x.css': 'x{}',
@@ -130,7 +130,7 @@ async function makeStrangers(t: ExecutionContext, directory: string): Promise<st
   return [...names, 'link-to-device.css']
 }
 
-test('a file that becomes a FIFO, and a FIFO in the place of a target, hold nobody up', async t => {
+test('no request hangs when a source, a published file or a file of public becomes a FIFO', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}', 'public/a.txt': 'a' })
   const front = await makeFront(t, { root, env: 'development' })
   execFileSync('mkfifo', [join(root, 'fifo'), join(root, 'fifo2'), join(root, 'fifo3')])
@@ -148,7 +148,7 @@ test('a file that becomes a FIFO, and a FIFO in the place of a target, hold nobo
 })
 
 for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
-  test(`nothing is written through ${folder} of public when that is a link that leads out`, async t => {
+  test(`nothing is written through ${folder} of public when that is a link that leads outside`, async t => {
     const outside = makeProject(t, { precious: 'precious' })
     const source = { 'x/sub/deeper/x.css': 'x{}' }
     const root = makeProject(t, { ...placed({ 'x/app.css': 'a{}', ...source }), 'public/y': '' })
@@ -171,7 +171,7 @@ for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
 
 // A manifest tells paths of sources.
 
-test('a manifest is not ours, nor through a mount of public', async t => {
+test('no request gets a manifest, not even through a mount of public', async t => {
   const names = words(`
     assets.json assets.json.br assets.json.gz assets.json.zst ASSETS.json a\u017f\u017fets.json
     .vite/manifest.json

@@ -10,7 +10,7 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /..%2fpublic-secret/x /..%2Fpublic-secret%2Fx /../public-secret /assets/../../public-secret/x
     /assets/..%2f..%2fpublic-secret%2fx
   `),
-  'two slashes and a host lead nowhere': words(`
+  'a path with two slashes, also before another host, is not found': words(`
     //evil.example/%2e%2e //evil.example/.. /\\\\evil.example/.. /\\evil.example/%2f..
     //evil.example ///evil.example /%5Cevil.example/.. /%2f%2fevil.example /%09/evil.example
     /admin// //admin /css//
@@ -22,29 +22,29 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /dir%22%3E%3Cscript%3E /assets/%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E
     /assets/%3Cimg%20src=x%3E.css /"><script>
   `),
-  'drive letters are no segments': words(`
+  'a path with a drive letter is not found': words(`
     /C:../../x /C:%5Cwindows%5Cwin.ini /static/C:/x /C:/windows/win.ini /assets/C:app.css
     /assets/C%3Aapp.css
   `),
-  'a file: URL is no name': words(`
+  'a file: URL in a path is not found': words(`
     /assets/file:%2f%2f//etc/passwd /assets/file:%252f%252f//etc/passwd
     /assets/file:///etc/passwd /assets/file%3A%2F%2F%2Fetc%2Fpasswd
   `),
-  'nothing becomes .. once a fingerprint is stripped': words(`
+  'a fingerprint in a path hides no way up, no dotfile and no partial': words(`
     /assets/.-${DIGEST}./etc/passwd /assets/.-${DIGEST}./.-${DIGEST}./etc/passwd
     /assets/..-${DIGEST}/package.json /assets/-${DIGEST}.. /assets/-${DIGEST}.env
     /assets/.env-${DIGEST} /assets/-${DIGEST} /assets/x/-${DIGEST} /assets/_part-${DIGEST}.scss
     /assets/sheet.css-${DIGEST}.scss
   `),
-  'backslashes are no slashes, whether or not the file exists': words(`
+  'a path with backslashes is not found, whether or not the file exists': words(`
     /..%5c..%5cetc%5cpasswd /..%5C..%5Cno%5Csuch%5Cfile /%5c../ /%5c../etc/passwd /css%5csite.css
     /css\\site.css /css\\no-such.css
   `),
-  'a real directory is no way up': words(`
+  'a path with . or .. is not found, even behind a real directory': words(`
     /css/../../package.json /css/%2e%2e/%2e%2e/package.json /css/..%2f..%2fpackage.json
     /css/../site.css /css/./site.css /css/x/../site.css /assets/../robots.txt
   `),
-  'an encoded dot is another spelling': words(`
+  'a path with needlessly encoded characters is not found': words(`
     /assets/app%2ejs /assets/app%2Ejs /assets/%61pp.js /assets/app.j%73 /robots%2etxt /%72obots.txt
     /assets/app%2dx.js /%61ssets/app.css /%61ssets/app.js /assets%2fapp.css /assets%2Fapp.js
   `),
@@ -53,7 +53,7 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /assets/%252e%252e/%252e%252e/package.json /assets/app%252ejs /admin%252fsecret.html
     /%25%32%65%25%32%65/package.json
   `),
-  'what hides behind a slash, a query or a backslash stays hidden': words(`
+  'hidden files, and names before a slash, a backslash or #, are not found': words(`
     /.env/. /.env%2f. /.env?raw /.env?import&raw /.env/ /.env#x /assets/app.css/. /assets/app.css\\
     /assets/app.css%5C /assets/app.css/ /assets/app.css#x /robots.txt/ /robots.txt/.
   `),
@@ -62,7 +62,7 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /assets/.hidden.css /assets/stylesheets/.hidden.css /.well-known/.hidden /.well-known/../.env
     /.well-known /.well-known/ /deep/.well-known/x /%2ewell-known/x /.well-known%2fx /.
   `),
-  'names that Windows reads otherwise are nobody’s': words(`
+  'names that Windows reads as a device or as another file are not found': words(`
     /CON /con.txt /assets/aux.css /aux.css /LPT1.css /nul /assets/app.css::$DATA /assets/app.css:x
     /robots.txt::$DATA /assets/app.css. /assets/app.css.. /assets/app.css%20 /robots.txt%20
     /robots.txt. /css./site.css /css%20/site.css /ADMIN~1/secret.html /assets/nul.css
@@ -73,7 +73,7 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     /assets/%C3%A4.css /assets/%E2%80%AE.css /assets/%EF%BC%8E%EF%BC%8E/x
     /%EF%BC%8F%EF%BC%8Fetc/passwd /assets/%F0%9F%98%80.png /assets/${'%C3%A4'.repeat(200)}.css
   `),
-  'a name is no pattern': words(`
+  'a name is never read as a pattern': words(`
     /assets/* /assets/ap /assets/app /assets/app. /assets/app.cs /assets/{a,app}.js
     /assets/[a-z]pp.js /assets/**/app.js /assets/%2A /assets/?pp.js /assets/%3Fpp.js
     /assets/app.(css|js) /assets/!(x).js /assets/APP.css /assets/App.js /ROBOTS.TXT

@@ -30,7 +30,7 @@ for (const place of PLACES) {
     })
   }
 
-  test(`the well-known folder is served at the root of the URLs only${where}`, async t => {
+  test(`.well-known is served only at the root of the site${where}`, async t => {
     for (const { front } of await shared) {
       const answer = await ask(front.port, 'GET', `${at}/.well-known/x`)
       // RFC 8615: it is at the root of a host alone.
@@ -39,7 +39,7 @@ for (const place of PLACES) {
   })
 }
 
-test('the prefix ends at a segment', async t => {
+test('paths that only begin like the prefix or a mount are not found', async t => {
   const root = makeStronghold(t, { 'apps/web/assets/other/secret': SECRET })
   const fronts = await makeFronts(t, root)
   for (const target of words(`/assets-backup.sql /assetssecret /assetsapp.css /asset/app.css`))
@@ -50,7 +50,7 @@ test('the prefix ends at a segment', async t => {
     await isNotOurs(t, mounted, target)
 })
 
-test('a path that cannot be decoded is a 400 under the prefix and in a mount, and is passed on elsewhere', async t => {
+test('below the prefix and mounts alone, a path that cannot be decoded is a 400', async t => {
   const mounts = { '/static': 'public' }
   const fronts = await makeFronts(t, makeStronghold(t), { mounts })
   const broken = words(`
@@ -74,7 +74,7 @@ test('a path that cannot be decoded is a 400 under the prefix and in a mount, an
     await isNotOurs(t, fronts, `/${name}`)
 })
 
-test('a path of 64 KiB is too long for a file, and no more than that', async t => {
+test('a path of 64 KiB gets the same 404 as any missing file', async t => {
   const root = makeStronghold(t)
   const mounts = { '/static': { dir: 'public', index: 'index.html', fallback: 'index.html' } }
   for (const environment of Object.values(ENVIRONMENTS)) {
@@ -151,7 +151,7 @@ function readPath(read: () => string): string | undefined {
 
 for (const place of PLACES) {
   for (const [name, environment] of Object.entries(ENVIRONMENTS))
-    test(`of ${REQUESTS} spellings only a file’s own path is served, in ${name}${place.where}`, async t => {
+    test(`of ${REQUESTS} paths only the exact path of a file is served, in ${name}${place.where}`, async t => {
       const root = makeStronghold(t)
       let path: string | undefined
       const guard: Middleware = (ctx, next) => {

@@ -23,7 +23,7 @@ const { clean, compress, keep, cleanKept } = face as {
 
 const TEMPORARY = /^\.koa-fresh-assets-.*\.tmp$/
 
-test('a temporary file that was moved out is not removed by another name', async t => {
+test('a temporary file that somebody has moved is not removed from its new place', async t => {
   const root = makeProject(t, { 'public/app.css': 'old', 'away/other': '' })
   const dir = join(root, 'public')
   const checkContent = async (file: OpenFile) => {
@@ -111,7 +111,7 @@ const REMOVALS: Readonly<Record<string, (root: string) => Promise<Removal>>> = {
 }
 
 for (const [what, prepare] of Object.entries(REMOVALS)) {
-  test.serial(`${what} looks again before each removal, and follows no new link`, async t => {
+  test.serial(`${what} removes nothing through a folder that becomes a link`, async t => {
     const { folder, call = 'unlink', run } = await prepare(makeProject(t))
     const outside = join(makeProject(t), 'outside')
     const names = readdirSync(folder)

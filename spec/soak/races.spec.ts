@@ -40,7 +40,7 @@ const EDITED = 'apps/web/assets/x/sub/app.css'
 const ON_REQUEST = { site: { env: 'test' }, rounds: cases(8, 1000) }
 
 const published: Readonly<Record<string, Race>> = {
-  'no file or folder of a source that is swapped is published from outside': {
+  'no file from outside is published while links in a source are swapped': {
     ...ON_REQUEST,
     folders: [`${IMAGES}/good`],
     links: {
@@ -50,7 +50,7 @@ const published: Readonly<Record<string, Race>> = {
     },
     urls: ['/assets/small-link.bin', '/assets/big-link.bin', '/assets/link/small.bin']
   },
-  'a precompile publishes nothing from outside while links are swapped': {
+  'a precompile publishes no file from outside while links in a source are swapped': {
     rounds: cases(1, 20),
     folders: [`${IMAGES}/good`],
     links: {
@@ -69,7 +69,7 @@ const published: Readonly<Record<string, Race>> = {
 }
 
 const swappedInPublic: Readonly<Record<string, Pick<Race, 'folders' | 'links' | 'urls'>>> = {
-  'a file or a folder': {
+  'parts of public': {
     folders: ['public', 'public/real'],
     links: {
       'public/small-link.bin': ['small.bin', 'outside/small.bin'],
@@ -90,7 +90,7 @@ const memory = { maxBytes: 1, maxFileBytes: 100_000 }
 const served = PLACES.flatMap(({ where, at, options }) =>
   ['production', 'development'].flatMap(env =>
     Object.entries(swappedInPublic).map(([what, { urls = [], ...race }]): [string, Race] => [
-      `${what} that is swapped serves nothing from outside${where}, in ${env}`,
+      `no outside file is served while links replace ${what}${where}, in ${env}`,
       {
         ...race,
         rounds: cases(10, 250),

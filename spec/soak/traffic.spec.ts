@@ -27,7 +27,7 @@ const MODES = {
 } as const
 
 for (const [mode, options] of Object.entries(MODES)) {
-  test(`no response mixes versions, or has one that was not there, ${mode}`, async t => {
+  test(`a response is one whole version of a file that is being edited, ${mode}`, async t => {
     const mounts = { '/static': 'build' }
     const site = await makeSite(t, {}, { ...options, mounts, revalidate: 0 })
     const latest = new Map<string, number>()

@@ -14,7 +14,7 @@ for (const options of [
   { env: 'development' },
   { env: 'production', compile: true, fingerprint: false }
 ])
-  test(`without events an edited and a new source are served within seconds, in ${options.env}`, async t => {
+  test(`edited and new sources are served within seconds without file events, in ${options.env}`, async t => {
     const root = makeProject(t, {
       'apps/web/assets/css/plain.css': 'a { b: one }',
       'apps/web/assets/css/sass.css.scss': "@use 'part';",

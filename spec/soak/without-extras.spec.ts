@@ -5,7 +5,7 @@ import { test } from '../support/test.ts'
 
 const run = promisify(execFile)
 
-test('lib needs no extra, and no shortcut to the socket', async t => {
+test('the package works without its extras and without its direct writes to sockets', async t => {
   const { stdout } = await run(process.execPath, ['.ci/without.js'], { maxBuffer: 64 * 2 ** 20 })
   t.regex(stdout, /^✔ without (?:.*, )?vite, /m)
   t.regex(stdout, /^✔ without (?:.*, )?socket$/m)

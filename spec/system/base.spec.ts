@@ -127,7 +127,7 @@ test('behind a proxy that cuts off base, a page finds all that it loads in produ
   t.is((await ask(port, '/shop/docs/guide/')).status, 200)
 })
 
-test('nginx over `public` finds below base what it has, and the application the rest', async t => {
+test('below base nginx sends every asset from public without asking the application', async t => {
   const root = makeProject(t, FILES)
   chmodSync(root, 0o755)
   const options = { root, base: '/shop', bundle: false, env: 'production', serve: false }

@@ -33,7 +33,7 @@ type File = UploadPlan['files'][number]
 
 const identityOf = ({ files }: UploadPlan) => files.filter(({ encoding }) => !encoding)
 
-async function isWhole(t: ExecutionContext, bucket: Bucket, root: string, plan: UploadPlan) {
+async function checkWhole(t: ExecutionContext, bucket: Bucket, root: string, plan: UploadPlan) {
   for (const { key, file, type, cacheControl } of identityOf(plan)) {
     const { status, bytes, headers } = await bucket.ask(key)
     t.is(status, 200, key)
@@ -59,12 +59,12 @@ test('an upload that was killed in the middle of a large file sends what is miss
   const keys = identityOf(plan).map(({ key }) => key)
   t.deepEqual(sent.toSorted(), keys.toSorted())
   t.is(bucket.received.at(-1), release)
-  await isWhole(t, bucket, root, plan)
+  await checkWhole(t, bucket, root, plan)
   const { text } = await bucket.ask(release)
   t.deepEqual((JSON.parse(text) as UploadPlan).files, plan.files)
 })
 
-test('what is in the bucket with other bytes or fields is replaced, and nothing else', async t => {
+test('an upload replaces only files whose bytes or fields differ in the bucket', async t => {
   const [bucket, root] = [await makeBucket(t), await precompiled(t, 1)]
   const plan = await bucket.fill(root)
   bucket.received.length = 0
@@ -78,7 +78,7 @@ test('what is in the bucket with other bytes or fields is replaced, and nothing 
   bucket.received.length = 0
   await bucket.fill(root)
   t.deepEqual(bucket.received.slice(0, -1).toSorted(), [one.key, two.key].toSorted())
-  await isWhole(t, bucket, root, plan)
+  await checkWhole(t, bucket, root, plan)
 })
 
 async function put(bucket: Bucket, key: string, body: string, fields = {}): Promise<void> {
@@ -86,7 +86,7 @@ async function put(bucket: Bucket, key: string, body: string, fields = {}): Prom
   await bucket.ask(key, { method: 'PUT', body, headers })
 }
 
-test('what no release that is kept needs is removed from the bucket, after a rollback as well', async t => {
+test('files that no kept release needs are removed from the bucket, also after a rollback', async t => {
   const bucket = await makeBucket(t)
   const roots = [await precompiled(t, 1), await precompiled(t, 2), await precompiled(t, 3)] as const
   const limits = { KEEP: '2', DAYS: '0.01' }

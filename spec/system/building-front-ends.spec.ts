@@ -116,7 +116,7 @@ const GUARD = 'integrity="…" crossorigin="anonymous"'
 const STYLESHEET = `<link href="/static/assets/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`
 const SCRIPT = `<script src="/static/assets/main-<hash>.js" type="module" ${GUARD}></script>`
 
-test("Vite's build: its tags, by both servers, as data, links and on the page of navigations, for a year", async t => {
+test('in production the examples for Vite lead to the files of its build', async t => {
   const root = makeApp(t)
   await buildWithVite(root)
   const port = await start(t, root, 'server.js', 'production')
@@ -166,7 +166,7 @@ test("Vite's build: its tags, by both servers, as data, links and on the page of
   t.regex((await ask(withVite, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
 })
 
-test("Vite's own server: the tags lead to it, no build is needed, and the policy allows it", async t => {
+test("in development the tags and the policy name Vite's own server, without a build", async t => {
   const root = makeApp(t)
   const { createServer: createVite } = await import('vite')
   const vite = await createVite({ root, logLevel: 'silent', server: { port: 0 } })
@@ -191,7 +191,7 @@ async function policyOf(t: ExecutionContext, root: string, env: string): Promise
   return String(headers['content-security-policy']).replaceAll(/nonce-[^']+/g, 'nonce-…')
 }
 
-test('Vite in the process serves its modules, and the application the rest', async t => {
+test('Vite in the same process serves only its modules and leaves other paths to the application', async t => {
   const root = makeApp(t)
   const program = String(readFileSync(join(root, 'server-with-vite.js')))
   const behind = "server.on('request', app.callback())"
@@ -209,7 +209,7 @@ test('Vite in the process serves its modules, and the application the rest', asy
   for (const path of ['/static/admin', '/src/main.jsx']) t.is((await ask(port, path)).text, path)
 })
 
-test('esbuild: the tags of an entry, with shared chunks preloaded', async t => {
+test('with esbuild the tags of an entry also preload shared chunks', async t => {
   const root = makeApp(t)
   const build = (programs.get('build.js') ?? '').replace(
     "['src/main.jsx']",
@@ -231,7 +231,7 @@ for (const [bundler, load] of Object.entries({
   webpack: "import bundle from 'webpack'",
   Rspack: "import { rspack as bundle } from '@rspack/core'"
 })) {
-  test(`${bundler}: the tags of an entrypoint`, async t => {
+  test(`with ${bundler} the tags of an entrypoint lead to immutable files`, async t => {
     const root = makeApp(t)
     writeFiles(root, {
       'run.js': `${load}
@@ -251,7 +251,7 @@ for (const [bundler, load] of Object.entries({
   })
 }
 
-test('a legacy build: modules for new browsers, scripts that SystemJS runs for old ones', async t => {
+test("a page of Vite's legacy build also runs in browsers that know no modules", async t => {
   const root = makeApp(t)
   const polyfills = "polyfills: ['es.array.at'], modernPolyfills: ['es.array.at']"
   configure(root, '[react()', `[react(), legacy({ targets: ['chrome >= 40'], ${polyfills} })`)
@@ -287,7 +287,7 @@ test('a legacy build: modules for new browsers, scripts that SystemJS runs for o
   t.false(head.includes('nomodule'))
 })
 
-test('a single-page application: its page for navigations, 404 for files', async t => {
+test('only navigations to unknown paths get the page of a single-page application', async t => {
   const root = makeApp(t)
   const manifest = { 'index.html': { file: 'assets/index.js', isEntry: true } }
   writeFiles(root, {
@@ -308,7 +308,7 @@ test('a single-page application: its page for navigations, 404 for files', async
   t.is((await site.ask('/missing')).status, 404)
 })
 
-test('the script deploys builds, each with the files of those before it', async t => {
+test('the deploy script of the page keeps the files of earlier builds', async t => {
   const site = makeExample(t, SOURCES)
   site.write({ 'vite.config.js': programs.get('vite.config.js') ?? '' })
   await site.follow(deploy)

@@ -111,7 +111,7 @@ async function shows(page: Page, expected: string): Promise<void> {
 }
 
 for (const [name, given] of Object.entries(FRONT_ENDS)) {
-  test(`${name}: edited and built, without an error in the console`, async t => {
+  test(`edits and builds of ${name} show without console errors`, async t => {
     const project = new Project(t, given)
     await edit(t, project, given)
     await visit(t, project, given)
@@ -151,7 +151,7 @@ async function visit(t: ExecutionContext, project: Project, given: FrontEnd): Pr
   t.deepEqual(page.complaints, [])
 }
 
-test('what ctx.preload fetches ahead, of the same origin or on a CDN, is used, and fetched once', async t => {
+test('a page uses what ctx.preload fetches, from its origin or a CDN, without a second request', async t => {
   const project = new Project(t, PAGES)
   await project.build('')
   for (const isOnCdn of [false, true]) {

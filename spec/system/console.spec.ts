@@ -44,7 +44,7 @@ async function open(t: ExecutionContext, launch: Launch, options: SiteOptions = 
   return { site, page, printed, told, refusals: () => lines().filter(isRefused).join() }
 }
 
-inEach('errors of a page are in the terminal with their places in sources', async (t, launch) => {
+inEach('errors of a page are printed with their places in sources', async (t, launch) => {
   const { told, refusals } = await open(t, launch)
   const isTold = () => /script-src-elem does not allow inline/.test(refusals())
   if (launch === launchChromium) await until(isTold, 'what was refused before is told')
@@ -67,7 +67,7 @@ inEach('errors of a page are in the terminal with their places in sources', asyn
   t.regex(refused, /Content-Security-Policy: img-src does not allow http:\/\/.*\/a\.png/)
 })
 
-test('an error that repeats is told once, and for each power of ten', async t => {
+test('a repeated error is printed only the 1st, 10th and 100th time', async t => {
   const { told, printed } = await open(t, launchChromium)
   const lines = await told('for (let at = 0; at < 120; at++) console.error(1)', 3)
   // Requests may overtake each other.
@@ -77,7 +77,7 @@ test('an error that repeats is told once, and for each power of ten', async t =>
   t.is(printed().length, 4)
 })
 
-test('with live: { console: false } a page tells nothing', async t => {
+test('with live: { console: false } no error of a page is printed', async t => {
   const { page, printed, site } = await open(t, launchChromium, { live: { console: false } })
   await page.evaluate("void setTimeout(() => { console.error('quiet'); buy() })")
   const own = `fetch('/assets/-/live', { method: 'POST', body: 'x' }).then(({ status }) => status)`

@@ -34,7 +34,7 @@ test("a container leaves another's temporary files and lock alone", async t => {
   t.is(await text(startContained('visit', directory).stdout), 'process 1 undefined\n')
 })
 
-test('an image has neither secrets, history nor uploads, and builds for itself what others have built', t => {
+test('the .dockerignore of the demo keeps secrets, history, uploads and built files out of an image', t => {
   const lines = readFileSync('demo/deploy/Dockerfile.dockerignore', 'utf8').split('\n')
   const patterns = lines.filter(line => line !== '' && !line.startsWith('#'))
   // Docker leaves out what is below a directory that a pattern names, and has no other rule for dots.

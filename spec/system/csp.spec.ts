@@ -29,7 +29,7 @@ const FILES = {
 }
 
 for (const env of ['production', 'development']) {
-  test(`in ${env}, a public page runs its scripts without a nonce, and no other script`, async t => {
+  test(`in ${env}, a public page without a nonce runs its own scripts alone`, async t => {
     const root = makeProject(t, { ...FILES })
     if (env === 'production') await precompile({ root })
     const isProduction = env === 'production'

@@ -60,7 +60,7 @@ const FRONTS = {
 } satisfies Record<string, (t: ExecutionContext, port: number) => Promise<number>>
 
 for (const [where, placeInFront] of Object.entries(FRONTS)) {
-  test(`Chromium downloads the line that a deploy changed, with integrity, ${where}`, async t => {
+  test(`after a deploy of one changed line Chromium downloads less than a kilobyte, ${where}`, async t => {
     const { site, stored, deploy } = await makeDeployed(t)
     const origin = `http://127.0.0.1:${await placeInFront(t, site.port)}`
     const browser = launch(t)
@@ -85,7 +85,7 @@ for (const [where, placeInFront] of Object.entries(FRONTS)) {
   })
 }
 
-test('Varnish keeps the variants apart: 480 mixed requests, each with the right bytes', async t => {
+test('each of 480 mixed requests to Varnish gets the right variant of a file', async t => {
   const { root, site, deploy } = await makeDeployed(t)
   await deploy(1)
   const target = await deploy(2)

@@ -34,7 +34,7 @@ async function startScaled(t: ExecutionContext) {
   return { child, ended, ports, port: Number(nginx) }
 }
 
-test('an edit of a note removes its pages from Varnish, and Ctrl-C stops everything', async t => {
+test('the scaled demo removes edited pages from its Varnish until Ctrl-C ends all processes', async t => {
   const { child, ended, ports, port } = await startScaled(t)
   const paths = ['/caching/notes', '/caching/notes/0', '/caching/notes/1']
   const hits = () => Promise.all(paths.map(async path => isHit(await ask(port, path))))

@@ -28,7 +28,7 @@ async function makeShop(t: ExecutionContext) {
   return { ...site, start }
 }
 
-test('the server of deploy.md ends at once behind nginx, however many requests arrive', async t => {
+test('behind nginx the server of deploy.md ends at once without failing a request', async t => {
   const shop = await makeShop(t)
   // Some responses are on their way whenever the process is told to stop.
   shop.write({ 'public/large.bin': Buffer.alloc(5_000_000) })
@@ -49,7 +49,7 @@ test('the server of deploy.md ends at once behind nginx, however many requests a
   t.deepEqual([...state.statuses], [200])
 })
 
-test('the server of deploy.md ends at once in development, and in production after its idle connections', async t => {
+test('only in production does the server of deploy.md wait for idle connections before it ends', async t => {
   const shop = await makeShop(t)
   for (const env of ['development', 'production']) {
     const { port, child } = await shop.start(await freePort(), env)

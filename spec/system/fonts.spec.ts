@@ -37,7 +37,7 @@ const WIDTHS = `(async () => {
   })
 })()`
 
-test('with the metrics of the font its fallback takes the same room, and without them the page jumps', async t => {
+test('a fallback with the metrics of the recipe keeps a page from shifting when its font arrives', async t => {
   const root = makeProject(t)
   mkdirSync(join(root, 'node_modules/@fontsource'), { recursive: true })
   symlinkSync(folderOf('@fontsource/inter'), join(root, 'node_modules/@fontsource/inter'))

@@ -120,6 +120,6 @@ const STREAMED: FrontEnd = {
 }
 
 export const FRONT_ENDS: Readonly<Record<string, FrontEnd>> = {
-  'pages of EJS with several entries, and Vite beside': PAGES,
-  'React that streams from a CDN under a policy with a nonce': STREAMED
+  'EJS pages with several entries': PAGES,
+  'streamed React under a policy with a nonce': STREAMED
 }

@@ -24,7 +24,7 @@ async function inNamespace(t: ExecutionContext, root: string, script: string): P
   t.is(code, 0, stderr)
 }
 
-test('clean frees a disk that is full, and the next deploy succeeds', async t => {
+test('clean frees a full disk for the next deploy', async t => {
   const film = (letter: string) => Buffer.alloc(200_000, letter)
   const root = makeProject(t, {
     ...placed({ 'app.js': 'go()', 'film.bin': film('a') }),

@@ -230,7 +230,7 @@ const RUNS = Number(process.env['GRAPHS'] ?? 16)
 /** Several seeds at once have servers of their own, since Vite reloads all pages. */
 const SEEDS = (process.env['SEED'] ?? '1').split(',').map(Number)
 
-test.serial('what an edit runs, and whether it reloads, is what it is with Vite', async t => {
+test.serial('an edit of a module has the same effect on an open page as with Vite', async t => {
   const all = await Promise.allSettled(SEEDS.map(seed => compareGraphs(t, seed)))
   const reasons = all.flatMap(each => (each.status === 'rejected' ? reasonOf(each.reason) : []))
   t.deepEqual(reasons, [])

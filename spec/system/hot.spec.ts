@@ -51,7 +51,7 @@ import.meta.hot?.accept((next: any) => { ${told('`accepted ${next.value}`')} })
 import.meta.hot?.dispose((data: any) => { data.before = ${value}; ${told(`'disposed ${value}'`)} })
 ${told('`data ${import.meta.hot?.data.before}`')}`
 
-inEach('a module that accepts itself is replaced, and nothing else runs', async (t, browser) => {
+inEach('an edit of a module that accepts itself replaces only that module', async (t, browser) => {
   const { page, edit } = await open(t, browser, { 'js/app.js': APP, 'js/self.ts': self(1) })
   await shows(page, LOG, 'self 1,data undefined,app 1')
   await page.evaluate(`
@@ -81,7 +81,7 @@ import.meta.hot?.accept()`
   t.true(await isSame(page))
 })
 
-test('without hot an edit reloads, and import.meta.hot is undefined', async t => {
+test('with hot: false pages have no import.meta.hot, so that an edit reloads them', async t => {
   const files = { 'js/app.js': APP, 'js/self.ts': self(1) }
   const { site, page, requested } = await open(t, launch, files, { hot: false })
   await shows(page, LOG, 'self 1,data undefined,app 1')
@@ -94,7 +94,7 @@ test('without hot an edit reloads, and import.meta.hot is undefined', async t =>
   )
 })
 
-inEach('what does not compile is shown, its correction replaced', async (t, browser) => {
+inEach('a compile error of a module is shown until a fix replaces it', async (t, browser) => {
   const { site, page, edit } = await open(t, browser, { 'js/app.js': APP, 'js/self.ts': self(1) })
   site.write('js/self.ts', 'export const value: = 2')
   await shows(page, `${OVERLAY}.includes('self.ts:1')`, true)
@@ -108,7 +108,7 @@ inEach('what does not compile is shown, its correction replaced', async (t, brow
   t.true(await isSame(page))
 })
 
-inEach('a version that throws is shown, and the next one replaces it', async (t, browser) => {
+inEach('what a module throws is shown until its next version runs', async (t, browser) => {
   const { site, page } = await open(t, browser, { 'js/app.js': APP, 'js/self.ts': self(1) })
   const rest = 'import.meta.hot?.accept()\nexport const value = 2'
   site.write('js/self.ts', `throw new Error('thrown while it runs')\n${rest}`)
@@ -139,7 +139,7 @@ import.meta.hot?.accept('./self', () => undefined)`
   t.false(await isSame(page))
 })
 
-test('what is imported no more is pruned, and runs if it is again', async t => {
+test('a module runs anew when it is imported again after it was pruned', async t => {
   const app = (imported = '') => `${imported}\nimport.meta.hot?.accept()\n${told("'app'")}`
   const part = `${told("'part'")}
 import.meta.hot?.dispose(() => { ${told("'disposed'")} })
@@ -151,7 +151,7 @@ import.meta.hot?.prune(() => { ${told("'pruned'")} })`
   t.true(await isSame(page))
 })
 
-inEach('a page that is opened later has one instance of each module', async (t, browser) => {
+inEach('a page opened after an edit has one instance of each module', async (t, browser) => {
   const files = {
     'js/app.js': `import './self'\nexport const app = 1\n${told("'app'")}
       globalThis.load = () => import('./later.js')`,

@@ -64,7 +64,7 @@ for (const revalidate of [0, 3600]) {
 const LOOKER = `const { statSync } = require('node:fs'), { workerData } = require('node:worker_threads')
   for (;;) statSync(workerData)`
 
-test('on a disk that ignores case another program may look up a folder above in another case', async t => {
+test('on a disk that ignores case, another program’s spelling of a folder breaks no request', async t => {
   const files = { 'files/admin/x.txt': 'secret', 'Site/files/y.txt': 'open' }
   const sources = { 'Site/apps/web/assets/css/app.css': 'a { color: red }' }
   const top = await makeProject(t, { ...files, ...sources })

@@ -18,7 +18,7 @@ async function makeSurveyed(t: ExecutionContext, files = FILES) {
   return site
 }
 
-test('on a narrow page a cell has the name of its column', async t => {
+test('on a narrow screen the inspector labels cells with their columns', async t => {
   const site = await makeSurveyed(t)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/?q=logo`)
   const labels = () =>
@@ -35,7 +35,7 @@ test('on a narrow page a cell has the name of its column', async t => {
   t.true((await labels()).every(([, label]) => label === 'none'))
 })
 
-test('an SVG is shown with its own styles', async t => {
+test('the inspector shows an SVG with its own styles', async t => {
   const site = await makeSite(t, FILES)
   const url = `http://127.0.0.1:${site.port}/assets/-/asset?path=logo.svg`
   const page = await launch(t).open(url)
@@ -60,7 +60,7 @@ for (const path of [
   '-/asset?path=broken.css',
   'broken.css'
 ])
-  test(`axe finds nothing on /assets/${path}, in light or dark`, async t => {
+  test(`axe finds no accessibility problem on /assets/${path}, in light or dark`, async t => {
     const site = await makeSurveyed(t, MORE)
     for (const name of ['app.css', 'none.css', 'broken.css']) await site.ask(`/assets/${name}`)
     const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/${path}`)
@@ -73,7 +73,7 @@ for (const path of [
     t.not(await page.evaluate('document.title'), 'attacked')
   })
 
-test('the keyboard leads to the content, through a filter, to an asset', async t => {
+test('an asset in the inspector can be reached by keyboard alone', async t => {
   const site = await makeSurveyed(t)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/`)
   const press = async (key: string) => {

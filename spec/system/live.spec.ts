@@ -95,13 +95,13 @@ async function mark(page: DrivenPage): Promise<void> {
 const ROOT = "document.querySelector('koa-fresh-assets-problems')?.shadowRoot"
 const OVERLAY = `(${ROOT}?.textContent ?? '')`
 
-async function isSamePage(t: ExecutionContext, page: DrivenPage): Promise<void> {
+async function checkSamePage(t: ExecutionContext, page: DrivenPage): Promise<void> {
   t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
   t.deepEqual(page.complaints, [])
 }
 
 /** Once a page that was reloaded is connected again, it follows an edit without another reload. */
-async function isReloadedOnce(
+async function checkReloadedOnce(
   t: ExecutionContext,
   page: DrivenPage,
   requested: readonly string[],
@@ -111,14 +111,14 @@ async function isReloadedOnce(
   await until(() => since().some(url => url.includes('/-/live')), 'it is connected again')
   await mark(page)
   await edit()
-  await isSamePage(t, page)
+  await checkSamePage(t, page)
 }
 
 for (const [mode, options] of Object.entries({
   'plain names': {},
   fingerprints: { fingerprint: true, compile: true }
 }))
-  inEach(`an edited partial or import is shown at once, with ${mode}`, async (t, launch) => {
+  inEach(`an edited Sass partial or CSS import shows at once, with ${mode}`, async (t, launch) => {
     const { site, page } = await open(t, launch, options)
     await shows(page, styleOf('h1'), 'rgb(1, 1, 1)')
     await page.evaluate(`
@@ -144,11 +144,11 @@ for (const [mode, options] of Object.entries({
     rmSync(site.at('stylesheets/inner.css'))
     site.write('stylesheets/inner.css', 'p { color: rgb(6, 6, 6) }')
     await shows(page, styleOf('p'), 'rgb(6, 6, 6)')
-    await isSamePage(t, page)
+    await checkSamePage(t, page)
   })
 
 // Firefox has the import of an import in memory.
-inEach('a stylesheet that a restarting server did not send is replaced', async (t, launch) => {
+inEach('a restart of the server loses no edit of a stylesheet', async (t, launch) => {
   let channel: Socket | undefined
   let [isEnding, lost] = [false, 0]
   const hold: Hold = (path, socket) => {
@@ -179,11 +179,11 @@ inEach('an edited module, image or watched view reloads the page once', async (t
   t.is(pages(), 1)
   site.write('javascripts/lib.js', 'export const answer = 2\n')
   await shows(page, 'globalThis.answer', 2)
-  await isReloadedOnce(t, page, requested, recolor(2))
+  await checkReloadedOnce(t, page, requested, recolor(2))
   t.is(pages(), 2)
   site.write('/views/page.html', '<h1>second</h1>')
   await shows(page, textOf('h1'), 'second')
-  await isReloadedOnce(t, page, requested, recolor(3))
+  await checkReloadedOnce(t, page, requested, recolor(3))
   t.is(pages(), 3)
   const ground = '/url\\("(.*)"\\)/.exec(getComputedStyle(document.body).backgroundImage)[1]'
   for (const [at, [image, url]] of [
@@ -192,7 +192,7 @@ inEach('an edited module, image or watched view reloads the page once', async (t
   ].entries()) {
     site.write(`images/${image}.svg`, PIXEL('lime'))
     await shows(page, 'globalThis.isSamePage', undefined)
-    await isReloadedOnce(t, page, requested, recolor(4 + at))
+    await checkReloadedOnce(t, page, requested, recolor(4 + at))
     t.is(await page.evaluate(pixelOf(String(url))), '0,255,0')
     t.is(pages(), 4 + at)
   }
@@ -220,16 +220,16 @@ inEach('an error is shown over the page, with its place, until it is fixed', asy
   await shows(page, `${OVERLAY} !== ''`, true)
   await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))")
   t.is(await page.evaluate(OVERLAY), '')
-  await isSamePage(t, page)
+  await checkSamePage(t, page)
 })
 
-test('an import that leads nowhere is shown over the page, which stays', async t => {
+test('an import that leads nowhere is shown over the page without a reload', async t => {
   const { site, page } = await open(t, launchChromium)
   site.write('javascripts/lib.js', "import './answr.js'\nexport const answer = 2\n")
   await shows(page, `${OVERLAY} !== ''`, true)
   const text = await page.evaluate<string>(OVERLAY)
   t.regex(text, /javascripts\/lib\.js:1:8 refers to \.\/answr\.js, which was not found/)
-  await isSamePage(t, page)
+  await checkSamePage(t, page)
   site.write('javascripts/lib.js', 'export const answer = 3\n')
   await shows(page, 'globalThis.answer', 3)
 })
@@ -252,7 +252,7 @@ inEach('what was typed stays when a server restarts with the same page', async (
   await until(() => requests() === 2, 'the other process tells of both requests')
 })
 
-test('a page that a script has replaced is loaded again after a restart', async t => {
+test('after a restart a page is reloaded only if the server sends another one for its current URL', async t => {
   const { page, restart, edit, requests } = await openRestarted(t, launchChromium)
   await page.evaluate("void history.pushState({}, '', '/other')")
   await restart()
@@ -297,7 +297,7 @@ async function openRestarted(t: ExecutionContext, launch: Launch) {
   }
 }
 
-test('without Vite, a corner of the page says of when its build is, until that is closed', async t => {
+test('without Vite a note that can be closed tells the date of the build in use', async t => {
   const root = makeProject(t, viteBuild('dist', { 'src/main.js': 'main-B1a2C3d4.js' }))
   const at = new Date(2020, 1, 29, 17, 17)
   utimesSync(join(root, viteMount().manifest), at, at)
@@ -314,7 +314,7 @@ test('without Vite, a corner of the page says of when its build is, until that i
   t.deepEqual(page.complaints, [])
 })
 
-test('a tab behind others has no connection, and catches up when shown', async t => {
+test('a tab behind others needs no connection to show all edits once it is in front again', async t => {
   const { site, page, channels } = await open(t, launchChromium)
   await until(() => channels() === 1, 'a channel is open')
   await hide(page, true)
@@ -324,7 +324,7 @@ test('a tab behind others has no connection, and catches up when shown', async t
   await hide(page, false)
   await shows(page, styleOf('h1'), 'rgb(7, 7, 7)')
   await shows(page, styleOf('p'), 'rgb(7, 7, 7)')
-  await isSamePage(t, page)
+  await checkSamePage(t, page)
 })
 
 /** As a browser does with a tab that is behind another. */

@@ -94,7 +94,7 @@ function siteOf(t: ExecutionContext, root: string, example = '', more: object = 
   return listen(t, app)
 }
 
-test('one directory of koa-static is one call', async t => {
+test('one call of koaFiles replaces koa-static for a directory', async t => {
   const root = makeProject(t, { 'public/index.html': TEXT, 'public/robots.txt': 'robots' })
   const ask = await siteOf(t, root, filesExample)
   t.is((await ask('/')).text, TEXT)
@@ -102,7 +102,7 @@ test('one directory of koa-static is one call', async t => {
   t.is((await ask('/hello')).text, 'hello')
 })
 
-test('an asset of the app beside the moved directories is kept for a year, and the page names it', async t => {
+test('beside the moved directories, a page names an asset that browsers keep for a year', async t => {
   const root = makeProject(t, { 'assets/css/site.css': TEXT, 'public/robots.txt': 'robots' })
   await precompile({ root })
   const ask = await siteOf(t, root, `${after}\n${ownExample}`)
@@ -112,7 +112,7 @@ test('an asset of the app beside the moved directories is kept for a year, and t
   t.is((await ask('/robots.txt')).headers['cache-control'], 'public, max-age=86400')
 })
 
-test('a moved stylesheet loses its folder in production, and a tree of sources keeps it as the page says', async t => {
+test('in production a moved stylesheet keeps its folder only with the option that the page shows', async t => {
   const production = { env: 'production', serve: true }
   const moved = makeProject(t, { 'assets/css/site.css': TEXT })
   await precompile({ root: moved })
@@ -127,7 +127,7 @@ test('a moved stylesheet loses its folder in production, and a tree of sources k
   t.deepEqual([assets, (await other('/assets/css/site.css')).status], [1, 200])
 })
 
-test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {
+test('after the move the example sends the same files, only HTML below /static for less long', async t => {
   // Those of esbuild, Vite and webpack, and a copied file.
   const built = ['app-1a2b3c4d.js', 'assets/index-BcXr2f3k.js', 'main.3f9a1c2b4d5e6f7a8b9c.js']
   const scripts = [...built, 'logo.svg']
@@ -160,7 +160,7 @@ test('before and after, the example sends the same files with the same lifetimes
   t.regex((await old('/static/')).headers['cache-control'] ?? '', /max-age=31536000,immutable/)
 })
 
-test('the patterns for hashed names match hashed names, and the one for Vite matches a word as well', t => {
+test('of the patterns for hashed names only that for Vite also matches a common word', t => {
   const patterns = page.text.matchAll(/`\/([^`]+\$)\/`/g)
   const [webpack, hex, vite] = Array.from(patterns, ([, text = '']) => new RegExp(text))
   const names = words(`main.3f9a1c2b4d5e6f7a8b9c.js.map app-1a2b3c4d.js index-BcXr2f3k.js
@@ -252,13 +252,13 @@ test('the table for sirv says what sirv and koaAssets do', async t => {
   await compareTable(t, theirs, ours, [['/later.txt', '404  | 200 later']])
 })
 
-test('in place of koa-cache-control and koa-no-cache, a default and the lifetimes of routes are sent', async t => {
+test('the example for koa-cache-control sends a default unless a route sets a lifetime', async t => {
   const ours = await siteOf(t, makeProject(t), lifetimeExample)
   t.is((await ours('/prices')).headers['cache-control'], 'public, max-age=600')
   t.is((await ours('/hello')).headers['cache-control'], 'no-store')
 })
 
-test('a route for every path leaves a missing file to the 404, which nobody stores', async t => {
+test('a missing file stays a 404 that no cache stores beside a route for every path', async t => {
   const root = makeProject(t, { 'build/app.js': 'go()' })
   const ours = await siteOf(t, root, everyPathExample)
   t.is((await ours('/static/app.js')).text, 'go()')

@@ -11,7 +11,7 @@ import { linkPackages } from './installed.ts'
 
 const [program] = readPage('docs/next-page.md').take('')
 
-test('the page behind a link is fetched once, when the pointer is on the link, unless it logs out', async t => {
+test('the next page is fetched once, as soon as the pointer is on a link that does not log out', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
   linkPackages(root)
   const library = pathToFileURL(moduleFile('lib/index.ts')).href

@@ -10,7 +10,7 @@ import { nginxInFront, type Ports, proxyInFront } from './in-front.ts'
 
 const FILES_CONF = 'demo/deploy/nginx/files.conf'
 
-test('nginx sends what the process itself sends, under the same names', async t => {
+test('nginx sends the same assets as the application, under the same URLs', async t => {
   const files = {
     'stylesheets/app.css.scss': 'a { background: url(logo.png) } '.repeat(50),
     'javascripts/app.js': 'go();'.repeat(100),
@@ -39,7 +39,7 @@ test('nginx sends what the process itself sends, under the same names', async t 
   }
 })
 
-test('nginx allows every origin for the responses for which the process, with host, does', async t => {
+test('nginx allows every origin for the same responses as the application does with host', async t => {
   const root = makeProject(t, {
     ...placed({ 'stylesheets/app.css': 'a {}' }),
     'public/robots.txt': 'robots',
@@ -81,7 +81,7 @@ test('nginx allows every origin for the responses for which the process, with ho
   }
 })
 
-test('behind nginx a mount without a block is sent by the application, if `serve` is on', async t => {
+test('behind nginx a mount without a location block needs serve: true', async t => {
   const root = makeProject(t, {
     ...placed({ 'a.txt': '' }),
     'dist/plain.js': 'plain()',
@@ -101,7 +101,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   ...{ scss: 'css', less: 'css', ts: 'js', tsx: 'js' }
 }
 
-test('nginx sends every type of file that it knows, and the demo has, as the process itself does', async t => {
+test('nginx sends the application’s Content-Type for every type of file in files.conf and the demo', async t => {
   const [, block = ''] = /^ {2}types \{(.*?)^ {2}\}/ms.exec(readFileSync(FILES_CONF, 'utf8')) ?? []
   const known = block
     .split('\n')
@@ -125,7 +125,7 @@ test('nginx sends every type of file that it knows, and the demo has, as the pro
   }
 })
 
-test('nginx passes on what public does not have, and hides the manifest and dotfiles', async t => {
+test('nginx passes on requests for what public lacks, but none for the manifest or dotfiles', async t => {
   const hidden = `/assets/.hidden/x-${'0'.repeat(32)}.js`
   const root = makeProject(t, {
     ...placed({ 'stylesheets/app.css': 'a {}' }),
@@ -170,7 +170,7 @@ const FRONTS = {
 }
 
 for (const [kind, inFront] of Object.entries(FRONTS)) {
-  test(`nginx takes a page with all the links that ctx.preload writes, a policy and a cookie (${kind})`, async t => {
+  test(`nginx passes on a page with long headers: preload links, a policy and a cookie (${kind})`, async t => {
     const names = Array.from({ length: 60 }, (_, at) => `a-stylesheet-with-a-name-${at}.css`)
     const policy = `style-src ${'https://styles.example '.repeat(50)}`
     const site = await makeSite(t, Object.fromEntries(names.map(name => [`css/${name}`, ''])), {
@@ -187,7 +187,7 @@ for (const [kind, inFront] of Object.entries(FRONTS)) {
     t.deepEqual([theirs.status, theirs.text, theirs.headers.link], [200, 'page', link])
   })
 
-  test(`nginx asks the next replica for a fingerprinted file (${kind})`, async t => {
+  test(`nginx finds a fingerprinted file on whichever replica has it (${kind})`, async t => {
     const texts = ['one', 'two', 'three'].map(text => `a { content: "${text}" }`)
     const roots = texts.map(text => makeProject(t, placed({ 'stylesheets/app.css': text })))
     const sites = await Promise.all(
@@ -214,7 +214,7 @@ for (const [kind, inFront] of Object.entries(FRONTS)) {
   })
 
   // base.spec.ts has an edit that Vite in the process sends through a WebSocket.
-  test(`nginx passes the upgrade to a WebSocket on, and to nothing else (${kind})`, async t => {
+  test(`of upgrades nginx passes on only those to a WebSocket (${kind})`, async t => {
     const seen: IncomingHttpHeaders[] = []
     const server = createServer((_, res) => res.end('page'))
     server.on('upgrade', ({ headers }, socket) => {

@@ -36,7 +36,7 @@ app.listen(3000)
 `
 const STYLESHEETS = Array.from(page.text.matchAll(/`(npm\/\S+\.css)`/g), ([, name]) => `'${name}'`)
 
-test('Bootstrap is compiled, and fonts, icons and scripts of packages are served by name', async t => {
+test('Sass, fonts, icons and scripts of npm packages are served to a page that names them', async t => {
   const site = makeExample(t, {}, linkPackages)
   const packages = '@fontsource/inter @fortawesome/fontawesome-free leaflet bootstrap'
   await site.run(`npm install ${packages}`)

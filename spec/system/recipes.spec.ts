@@ -149,7 +149,7 @@ async function open(t: ExecutionContext, recipe: Recipe) {
   return { page, edit: editSource, pages: () => pages }
 }
 
-test('an edit of the template or the styles of Vue keeps the state', async t => {
+test('an edit of the template or styles of a Vue component keeps its state', async t => {
   const { page, edit, pages } = await open(t, VUE)
   await shows(page, text('button'), '1')
   edit('Hello.vue', 'Hello', 'Good morning')
@@ -164,7 +164,7 @@ test('an edit of the template or the styles of Vue keeps the state', async t => 
   t.deepEqual([pages(), page.complaints], [1, []])
 })
 
-test('an edit of the script of Vue mounts the component anew, without a reload', async t => {
+test('an edit of the script of a Vue component mounts it anew without a reload', async t => {
   const { page, edit, pages } = await open(t, VUE)
   await shows(page, text('button'), '1')
   edit('Counter.vue', 'step = 1', 'step = 2')
@@ -174,7 +174,7 @@ test('an edit of the script of Vue mounts the component anew, without a reload',
   t.deepEqual([pages(), page.complaints], [1, []])
 })
 
-test('an edit of Svelte mounts its component anew, without a reload', async t => {
+test('an edit of a Svelte component mounts it anew without a reload', async t => {
   const { page, edit, pages } = await open(t, SVELTE)
   await shows(page, text('button'), '1')
   edit('Hello.svelte', 'Hello', 'Good morning')
@@ -185,7 +185,7 @@ test('an edit of Svelte mounts its component anew, without a reload', async t =>
   t.deepEqual([pages(), page.complaints], [1, []])
 })
 
-test('an edit of Lit, whose elements are defined once, reloads the page', async t => {
+test('an edit of a Lit element, which can be defined only once, reloads the page', async t => {
   const { page, edit, pages } = await open(t, LIT)
   edit('main.ts', 'Hello', 'Good morning')
   await shows(page, text('h1'), 'Good morning')

@@ -37,7 +37,7 @@ const specifiersAt = (at: number) => [
   ...words('#y/a #y/special/a #typed/a #one')
 ]
 
-test(`${BATCHES * TREES} random trees: an import leads where TypeScript leads it, or else Vite`, async t => {
+test(`in ${BATCHES * TREES} random trees an import leads to the file that TypeScript, or else Vite, finds`, async t => {
   const trees = fc.array(aTree, { minLength: TREES, maxLength: TREES })
   for (const batch of fc.sample(trees, BATCHES)) {
     const { wrong, count } = await comparedIn(t, batch)

@@ -111,7 +111,7 @@ const starts = ({ log }: Project) => (existsSync(log) ? readFileSync(log, 'utf8'
 const isStarted = (made: Project) => until(() => starts(made) > 0, 'the server has started')
 
 for (const [name, begin] of Object.entries(CALM)) {
-  test(`with what init writes ${name} restarts nothing for a page and ten edits`, async t => {
+  test(`after init, ${name} does not restart the server for a page and ten edits`, async t => {
     const made = await project(t, true)
     const printed = await begin(t, made)
     await isStarted(made)
@@ -139,7 +139,7 @@ const RESTLESS: Readonly<Record<string, readonly [begin: Start, says: RegExp]>> 
 }
 
 for (const [name, [begin, says]] of Object.entries(RESTLESS)) {
-  test(`without it the first server under ${name} says once what to write`, async t => {
+  test(`without init, the first server under ${name} says once how to avoid restarts`, async t => {
     const made = await project(t, false)
     const printed = await begin(t, made)
     await until(() => says.test(printed()), 'it says what to write')

@@ -36,7 +36,7 @@ const KINDS = {
 } as const
 
 for (const [which, { isShared, front, goBack }] of Object.entries(KINDS)) {
-  test(`pages find their assets while replicas ${which} are deployed and rolled back`, async t => {
+  test(`pages find their assets while replicas ${which} deploy and roll back`, async t => {
     const rollout = await Rollout.make(t, { isShared })
     const targets = new Set<string>()
     const build = async (release: number, before?: number) => {

@@ -118,7 +118,7 @@ for (const version of ['29', '30']) {
     await t.notThrowsAsync(node(jest, '--config', config, 'commonjs'))
   })
 
-  test(`Jest ${version} with ES modules imports the package, and requires it`, async t => {
+  test(`Jest ${version} with ES modules can both import and require the package`, async t => {
     await t.notThrowsAsync(node('--experimental-vm-modules', jest, '--config', config, 'both'))
   })
 }
@@ -127,7 +127,7 @@ test('Vitest imports the package', async t => {
   await t.notThrowsAsync(node('node_modules/vitest/vitest.mjs', 'run', '--dir', 'vitest'))
 })
 
-test('Jest and Vitest have what is in .env.test by the commands of docs/testing.md', async t => {
+test('Jest and Vitest read .env.test by the commands of docs/testing.md', async t => {
   const page = readFileSync('docs/testing.md', 'utf8')
   const commands = page.match(/^node --env-file=\.env\.test node_modules\/.*$/gm) ?? []
   t.is(commands.length, 2)
@@ -149,14 +149,14 @@ test('Jest and Vitest have what is in .env.test by the commands of docs/testing.
   }
 })
 
-test('node:test imports and requires the package, of which there is one copy', async t => {
+test('node:test gets one copy of the package, whether imported or required', async t => {
   for (const file of ['node/app.test.mjs', 'node/app.test.cjs']) {
     await t.notThrowsAsync(node('--test', file))
   }
 })
 
 for (const [version, modes] of Object.entries(TYPESCRIPTS)) {
-  test(`TypeScript ${version} has the types by ${modes.join(', ')}, in ES modules and CommonJS`, async t => {
+  test(`TypeScript ${version} finds the types with moduleResolution ${modes.join(' and ')}`, async t => {
     for (const mode of modes) {
       const withVite = mode === 'nodenext'
       // With "bundler" only what is imported can be resolved.

@@ -159,11 +159,11 @@ test('each visit to the shop keeps to its number of requests and bytes, also aft
   const words = ['--import=tsx', '--input-type=module', '--eval', WALK]
   const { stdout } = await command(process.execPath, words, { env })
   const { first, next, second, deployed, without } = JSON.parse(stdout) as Record<string, Visit>
-  const isAtMost = (visit: Visit | undefined, requests: number, bytes: number) =>
+  const checkAtMost = (visit: Visit | undefined, requests: number, bytes: number) =>
     t.true(visit && visit.requests <= requests && visit.bytes <= bytes, JSON.stringify(visit))
-  isAtMost(first, 16, 190_000)
-  isAtMost(next, 6, 50_000)
-  isAtMost(second, 1, 300)
-  isAtMost(deployed, 4, (await canMakeDeltas()) ? 5000 : 30_000)
-  isAtMost(without, 4, 30_000)
+  checkAtMost(first, 16, 190_000)
+  checkAtMost(next, 6, 50_000)
+  checkAtMost(second, 1, 300)
+  checkAtMost(deployed, 4, (await canMakeDeltas()) ? 5000 : 30_000)
+  checkAtMost(without, 4, 30_000)
 })

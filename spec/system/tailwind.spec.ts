@@ -74,7 +74,7 @@ test('a class of an edited view, of a new one and of one in a new folder is in t
   t.false(text.includes('.flex{'), 'no view has it any more')
 })
 
-test('a mistake in the stylesheet is a page with its place', async t => {
+test('a mistake in the stylesheet is shown with its line', async t => {
   const site = await begin(t)
   await site.run('SERVE_STATIC_ASSETS=true node server.js')
   site.write({ [SHEET]: 'p {}\np { color' })

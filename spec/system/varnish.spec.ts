@@ -56,7 +56,7 @@ const note = (varnish: Varnish, group: string, method = 'GET', { host = varnish.
   varnish(`/?group=${encodeURIComponent(group)}`, { method, headers: { host } })
 
 // Before the others: groups of any host may share a slot, which then costs a request (groups-in-flight.vcl).
-test.serial('an edit removes the pages of its group from Varnish, and no others', async t => {
+test.serial('an edit removes exactly the pages of its group from Varnish', async t => {
   const varnish = await cached(notes())
   const groups = ['book-7', 'book-77', 'a.b', 'aXb', 'my books', 'x", "y', 'c\\', '(', '[^|]', '!*']
   for (const group of groups) {
@@ -99,7 +99,7 @@ test.serial('a page that was being rendered during an edit of another group is k
   t.true(isHit(await varnish('/')))
 })
 
-test('default.vcl starts without parameters and modules, and an edit removes its pages', async t => {
+test('default.vcl removes edited pages even without parameters and modules', async t => {
   const app = new Koa().use(health).use(koaHttpCache()).use(notes())
   const replica = await listen(t, app.callback())
   const { port } = await runVarnish(t, [replica], { vcl: 'default.vcl', parameters: [] })
@@ -112,7 +112,7 @@ test('default.vcl starts without parameters and modules, and an edit removes its
   t.true(isHit(await note(varnish, 'films')))
 })
 
-test('an edit that succeeded removes its own URL, and that of its Location, from Varnish', async t => {
+test('only an edit that succeeds removes its URL and that of its Location from Varnish', async t => {
   const versions = new Map<string, number>()
   const varnish = await cached(ctx => {
     if (ctx.method === 'GET') {
@@ -276,7 +276,7 @@ const STORED: Record<string, readonly [string | string[], boolean, Record<string
   'CDN-Cache-Control: max-age=0': [LIFETIME, false, { 'CDN-Cache-Control': 'max-age=0' }]
 }
 
-test('Varnish stores only what says that everybody may have it', async t => {
+test('Varnish stores only responses that say that everybody may have them', async t => {
   const cases = Object.entries(STORED)
   const varnish = await cached(ctx => {
     const [, [cacheControl, , fields = {}] = ['']] = cases[Number(ctx.path.slice(1))] ?? []

@@ -52,7 +52,7 @@ async function everyKind({ get }: SiteWith): Promise<ReadonlyMap<number | 'head'
   return new Map(answers)
 }
 
-function areIntact(t: ExecutionContext, answers: ReadonlyMap<number | 'head', Answer>): void {
+function checkIntact(t: ExecutionContext, answers: ReadonlyMap<number | 'head', Answer>): void {
   for (const [kind, { status, text, headers }] of answers) {
     t.is(status, kind === 'head' ? 200 : kind)
     t.is(text, kind === 200 ? TEXT : kind === 206 ? TEXT.slice(1, 5) : '')
@@ -91,11 +91,11 @@ const ADDING: Readonly<
 
 for (const [way, options] of GIVEN) {
   for (const [name, [front, added = {}]] of Object.entries(ADDING)) {
-    test(`${name} adds its fields to every response and changes nothing else, ${way}`, async t => {
+    test(`${name} only adds its fields to a response, ${way}`, async t => {
       const bare = await makeWith(t, options)
       const site = await makeWith(t, { ...options, root: bare.root, front: front() })
       const [expected, answers] = [await everyKind(bare), await everyKind(site)]
-      areIntact(t, answers)
+      checkIntact(t, answers)
       for (const [kind, { headers }] of answers) {
         for (const [field, pattern] of Object.entries(added))
           t.regex(String(headers[field]), pattern)
@@ -106,7 +106,7 @@ for (const [way, options] of GIVEN) {
     })
   }
 
-  test(`koa-compress compresses what has no copy, and leaves a copy as it is, ${way}`, async t => {
+  test(`koa-compress compresses only files without a compressed copy, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress() })
     const { headers, bytes } = await site.get('/a.css', { 'accept-encoding': 'gzip' })
     t.deepEqual([headers['content-encoding'], headers.vary], ['gzip', 'Accept-Encoding'])
@@ -116,11 +116,11 @@ for (const [way, options] of GIVEN) {
     const copy = await site.get('/assets/b.css', { 'accept-encoding': 'br, gzip' })
     t.deepEqual([copy.headers['content-encoding'], copy.headers.vary], ['br', 'Accept-Encoding'])
     t.is(copy.headers['content-length'], String(BR.length))
-    areIntact(t, await everyKind(site))
+    checkIntact(t, await everyKind(site))
     await settle(t, site)
   })
 
-  test(`@koa/cors decides who may read a file, whatever host is, ${way}`, async t => {
+  test(`@koa/cors decides which origins may read a file even if host is set, ${way}`, async t => {
     const front = cors({ credentials: true, keepHeadersOnError: true })
     const site = await makeWith(t, { ...options, host: 'https://cdn.example', front })
     const origin = 'https://other.example'
@@ -132,7 +132,7 @@ for (const [way, options] of GIVEN) {
   })
 }
 
-test('a client that disconnects while koa-compress compresses is not an error and leaves no descriptor', async t => {
+test('a client that disconnects while koa-compress compresses leaves no error and no descriptor', async t => {
   const site = await makeWith(t, { memory: { maxFileBytes: 0 }, front: compress({ threshold: 1 }) })
   site.write('/public/big.css', randomBytes(2 ** 20).toString('hex'))
   for (const end of ['destroy', 'resetAndDestroy'] as const) {

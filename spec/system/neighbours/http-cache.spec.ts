@@ -17,7 +17,7 @@ async function page(ctx: Koa.Context): Promise<void> {
   ctx.body = PAGE
 }
 
-test('koa-session, koa-compress and @koa/cors do their work on a 304 and a 412, in front and further in', async t => {
+test('koa-session, koa-compress and @koa/cors work with a 304 and a 412 on either side of koaHttpCache', async t => {
   for (const isInFront of [true, false]) {
     const app = new Koa()
     app.keys = ['a key']
@@ -47,7 +47,7 @@ test('koa-session, koa-compress and @koa/cors do their work on a 304 and a 412, 
   }
 })
 
-test('with autoEtag a compressed page has an ETag only where koa-compress is in front', async t => {
+test('autoEtag gives a compressed page an ETag only where koa-compress is in front', async t => {
   const asked = { 'accept-encoding': 'gzip' }
   for (const isInFront of [true, false]) {
     const app = new Koa()
@@ -69,7 +69,7 @@ test('with autoEtag a compressed page has an ETag only where koa-compress is in 
   }
 })
 
-test('a default of an application with koa-compress has Accept-Encoding once', async t => {
+test('with koa-compress the Vary of a page names Accept-Encoding only once', async t => {
   for (const isInFront of [true, false]) {
     const app = new Koa()
     const both = [compress(), koaHttpCache({ ...PUBLIC, credentials: false })]
@@ -84,7 +84,7 @@ test('a default of an application with koa-compress has Accept-Encoding once', a
 const connectionsOf = ({ server }: Site) =>
   new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
 
-test('what is in front may set fields and cookies, and compress, and a closed tab is not an error', async t => {
+test('middleware in front of the live channel may compress and set fields and cookies', async t => {
   const adding: Koa.Middleware = async (ctx, next) => {
     await next()
     ctx.set('X-Request', 'seen')

@@ -10,7 +10,7 @@ const blocks = ['', 'An error handler', 'A guard in front of files'].flatMap(sec
 
 const membersExample = middlewareOrderPage.take('A guard by session')
 
-test('behind a session and its guard, members’ files are only for them, and public ones need no session', async t => {
+test('a guard by session keeps only members’ files from visitors without a session', async t => {
   const files = { 'assets/app.css': 'p {}', 'data/members/plan.txt': 'plan' }
   const site = makeExample(t, files, linkPackages)
   await site.follow(membersExample)
@@ -25,7 +25,7 @@ test('behind a session and its guard, members’ files are only for them, and pu
   t.deepEqual(blocksLeft(), [])
 })
 
-test('in the order of the page, files and pages have what each middleware adds', async t => {
+test('in the order of docs/middleware-order.md every middleware does its work for files and pages', async t => {
   const files = {
     'assets/stylesheets/app.css': 'p { color: green }\n'.repeat(200),
     'assets/stylesheets/admin/menu.css': 'nav {}'
