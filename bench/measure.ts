@@ -40,51 +40,57 @@ export interface Running extends AsyncDisposable {
   /** Long enough for the JIT compiler. */
   readonly warmUp: () => Promise<unknown>
   readonly measure: () => Promise<Sample>
+  /** Measured once for each process: afterwards it has read the files. */
+  readonly isCold?: boolean
 }
 
+/** Many short measurements in turn, so each contestant meets the machine in its quiet moments. */
+const TURNS = 5
+
 /**
- * Measures the first contestant, which is ours, beside each of the others: both at the same time and on the same core,
- * in new processes for each round. So whatever else the machine does costs both alike. The median of the rounds counts.
+ * Measures contestants in turn, in new processes for each round. The least processor time of each counts: what else the
+ * machine does only ever adds to it. The first contestant is ours.
  */
 export async function compare(
   names: readonly string[],
   { rounds }: Options,
   start: (name: string) => Promise<Running>
 ): Promise<Row[]> {
-  const [first = '', ...others] = names
-  const ours: Sample[] = []
-  const rows: Row[] = []
-  for (const name of others) {
-    const theirs: Sample[] = []
-    const ratios: number[] = []
-    for (let round = 0; round < rounds; round++) {
-      const [one, two] = await measureBoth(first, name, start)
-      ours.push(one)
-      theirs.push(two)
-      ratios.push(two.cpu / one.cpu)
+  const samples = new Map<string, Sample[]>(names.map(name => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    const started: [name: string, Running][] = []
+    try {
+      for (const name of names) {
+        const running = await start(name)
+        started.push([name, running])
+        await running.warmUp()
+      }
+      for (let turn = 0; turn < TURNS; turn++) {
+        const inTurn = turn % 2 === 0 ? started : started.toReversed()
+        for (const [name, running] of inTurn) {
+          if (turn === 0 || !running.isCold) samples.get(name)?.push(await running.measure())
+        }
+      }
+    } finally {
+      await Promise.all(started.map(([, running]) => running[Symbol.asyncDispose]()))
     }
-    rows.push(rowOf(name, theirs, median(ratios)))
   }
-  return [rowOf(first, ours, 1), ...rows]
+  const costs = Array.from(samples, ([contestant, all]) => ({ contestant, ...leastOf(all) }))
+  return costs.map(({ contestant, cpu, rss }) => ({
+    contestant,
+    result: `${whole(1e6 / cpu)} requests/s`,
+    ratio: cpu / (costs[0]?.cpu ?? NaN),
+    cpu: `${cpu.toFixed(1)} µs`,
+    rss
+  }))
 }
 
-async function measureBoth(
-  first: string,
-  second: string,
-  start: (name: string) => Promise<Running>
-): Promise<readonly [Sample, Sample]> {
-  await using one = await start(first)
-  await using two = await start(second)
-  await Promise.all([one.warmUp(), two.warmUp()])
-  const samples = await Promise.all([one.measure(), two.measure()])
-  return samples
-}
-
-function rowOf(contestant: string, samples: readonly Sample[], ratio: number): Row {
-  const cpu = median(samples.map(each => each.cpu))
-  const rss = samples[0]?.rss === undefined ? undefined : median(samples.map(each => each.rss ?? 0))
-  const result = `${whole(1e6 / cpu)} requests/s`
-  return { contestant, result, ratio, cpu: `${cpu.toFixed(1)} µs`, rss }
+function leastOf(samples: readonly Sample[]): Sample {
+  const cpu = Math.min(...samples.map(each => each.cpu))
+  return {
+    cpu,
+    rss: samples[0]?.rss === undefined ? undefined : median(samples.map(each => each.rss ?? 0))
+  }
 }
 
 export function median(numbers: readonly number[]): number {

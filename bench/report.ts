@@ -33,7 +33,7 @@ export function tableOf(results: readonly Result[]): string {
 /** Writes the files of this folder that others link to. */
 export function writeReport(results: readonly Result[], { rounds, seconds }: Options): void {
   const [cpu] = cpus()
-  const about = `Node ${process.version}, ${cpu?.model.trim()}; ${rounds} rounds of ${seconds} s, of which the median counts. Each server runs beside ours, at the same time and on the same core, wrk on another; requests/s are those of a second of processor time. [What this measures, and what it does not](../docs/bench.md).`
+  const about = `Node ${process.version}, ${cpu?.model.trim()}; ${rounds} rounds of five times ${seconds} s in turn, of which the best of each contestant counts; of starts and visits, the median. The server runs on one core, wrk on another; requests/s are those of a second of processor time. [What this measures, and what it does not](../docs/bench.md).`
   const versions = `Versions: ${versionsOf().join(', ')}.`
   const here = (name: string) => join(import.meta.dirname, name)
   writeFileSync(

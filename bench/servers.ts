@@ -86,10 +86,12 @@ interface Load {
 export async function startContestant(
   name: string,
   root: string,
-  load: (server: Server, isWarmUp: boolean) => Promise<number>
+  load: (server: Server, isWarmUp: boolean) => Promise<number>,
+  isCold = false
 ): Promise<Running> {
   const server = await startServer(name, root)
   return {
+    isCold,
     warmUp: () => load(server, true),
     async measure() {
       const before = await server.usage()

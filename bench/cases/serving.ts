@@ -1,11 +1,11 @@
-// Files over HTTP: two servers on one core, a wrk for each on the other.
+// Files over HTTP: the servers on one core, wrk on the other.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { compare, type Case, type Options, type Row, type Running } from '../measure.ts'
-import { request, startContestant, wrk } from '../servers.ts'
+import { request, startContestant, wrk, type Server } from '../servers.ts'
 import { requestEachOnce } from './each-once.ts'
 
 type Paths = readonly string[]
@@ -199,11 +199,12 @@ async function measure(one: Request, options: Options): Promise<readonly Row[]> 
 
 function start(one: Request, name: string, root: string, options: Options): Promise<Running> {
   let headers: Record<string, string> | undefined
-  return startContestant(name, root, async ({ port }, isWarmUp) => {
+  const send = async ({ port }: Server, isWarmUp: boolean) => {
     const url = `http://127.0.0.1:${port}${one.path}`
     headers ??= await headersFor(one, name, url)
-    return load(one, isWarmUp, port, headers, isWarmUp ? 2 : options.seconds)
-  })
+    return load(one, isWarmUp, port, headers, isWarmUp ? 3 : options.seconds)
+  }
+  return startContestant(name, root, send, one.passes !== undefined)
 }
 
 async function headersFor(
