@@ -178,8 +178,10 @@ class AssetServer {
 
   async #read(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     suppressDisconnects(ctx)
-    if (await this.#respondWithFile(ctx, wanted)) return
     const { directories, settings } = this.#pipeline
+    if (await this.#respondWithFile(ctx, wanted)) {
+      return this.#pipeline.reportTail(ctx.get('Referer'), wanted)
+    }
     if (await directories.hasIndex(wanted)) return missing.redirectToFolder(ctx, settings.base)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path, wanted.mounts)

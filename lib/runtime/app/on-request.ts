@@ -4,6 +4,9 @@ import type { AppSettings } from '../settings/settings.ts'
 import type { Details, Names } from '../urls/manifest.ts'
 import type { KnownImports, PageDependency } from './extra.ts'
 
+/** The referrer of a URL that nothing replaces: production has names alone at URLs, no tails. */
+export const BY_URL = 'a page asks for'
+
 /** Brings files up to date with their sources before a request or a page gets them. */
 export interface OnRequest {
   /** Brings a file up to date, and resolves to its target if that saves a stat. @throws AssetError for a broken source */
@@ -20,7 +23,7 @@ export interface OnRequest {
   chosen(app: AppSettings, name: string): Chosen | undefined
   /** Returns the imports that pages with plain names need to know; undefined for an app that has none. */
   imports(app: AppSettings): (() => readonly KnownImports[]) | undefined
-  /** Warns, later, of a name that has no source. @param whose the referrer: `a page links to` */
+  /** Warns, later, of a name that has no source. @param whose the referrer, `a page links to`; with `BY_URL` of a tail too */
   checkName(app: AppSettings, name: string, whose?: string): void
 }
 

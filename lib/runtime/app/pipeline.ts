@@ -11,7 +11,7 @@ import { ReloadedNames } from '../urls/read-manifest.ts'
 import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
-import type { OnRequest } from './on-request.ts'
+import { BY_URL, type OnRequest } from './on-request.ts'
 import type { PageDependency, Project, Running } from './extra.ts'
 
 /** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
@@ -218,6 +218,13 @@ export class Pipeline {
     const isSought = env === 'development' && serve && app.compile && apps.includes(app)
     if (!isSought || name.length > MAX_WRITTEN || /^-\/|\.map$/.test(name)) return
     this.onRequest?.checkName(app, name, 'a browser asked for')
+  }
+
+  /** Warns of a page that has written the URL of a tail: only what refers to a file in a text of ours is replaced. */
+  reportTail(referrer: string, { app, name }: Wanted): void {
+    const { env, base, prefix } = this.settings
+    if (env !== 'development' || referrer === '' || !app.compile || app.fingerprint) return
+    if (!referrer.includes(`${base}${prefix}/`)) this.onRequest?.checkName(app, name, BY_URL)
   }
 
   /** Warns of a file that pages name and `public` lacks. */

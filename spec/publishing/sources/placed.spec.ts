@@ -71,6 +71,25 @@ test('a name that a browser requests in vain is logged with the nearest name', a
   t.deepEqual(warningsAbout(long), [], 'nobody writes such a name')
 })
 
+test('development warns of a page whose URL has a tail of a path, which production lacks', async t => {
+  const site = await makePages(t, { 'stylesheets/app.css': 'a {}', 'images/a/logo.svg': '' })
+  const askedBy = async (from: string | undefined, path: string) => {
+    const headers = from === undefined ? {} : { Referer: `http://localhost:3000${from}` }
+    t.is((await site.ask(`/assets/${path}`, { headers })).status, 200)
+  }
+  await askedBy(undefined, 'stylesheets/app.css')
+  await askedBy('/assets/app.css', 'a/logo.svg')
+  await askedBy('/shop?page=2', 'app.css')
+  for (const page of ['/', '/shop']) await askedBy(page, 'stylesheets/app.css')
+  await until(() => warningsAbout('asks for').length > 0, 'it is logged')
+  t.deepEqual(warningsAbout('a page asks for'), [
+    'koa-fresh-assets: a page asks for /assets/stylesheets/app.css, a 404 in production, which has ' +
+      'stylesheets/app.css as /assets/app.css: use a helper'
+  ])
+  await askedBy('/', 'logo.svg')
+  await until(() => warningsAbout('/assets/logo.svg').length > 0, 'another one is logged')
+})
+
 test('development warns of a link to a file that is left in public without a source', async t => {
   const files = placed({ 'images/old.svg': '', 'images/half-moon.svg': '', 'app.css': '' })
   const root = makeProject(t, files)
