@@ -5,7 +5,7 @@ import { statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { ask } from '../support/raw.ts'
-import { filesBelow, isNotOurs, makeFingerprinted, makeFront } from '../support/index.ts'
+import { filesBelow, checkMiss, makeFingerprinted, makeFront } from '../support/index.ts'
 import { makeFronts, makeProject, placed, run, test, words, writeFiles } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
 import { PLACES } from './places.ts'
@@ -31,7 +31,7 @@ for (const { where, at, options } of PLACES) {
       /file.txt /assets/file.css /folder/secret /assets/folder/secret /relative.json /sibling/x
       /assets/environment.css /link-to-link.txt /assets/environ.txt /dangling.txt /folder /sibling
     `)
-    for (const target of targets) await isNotOurs(t, fronts, at + target)
+    for (const target of targets) await checkMiss(t, fronts, at + target)
   })
 }
 
@@ -46,7 +46,7 @@ for (const { where, at, options, folder } of [
     const names = await makeStrangers(t, join(root, folder))
     for (const symlinks of ['inside', 'follow', 'deny'] as const) {
       const fronts = await makeFronts(t, root, { ...options, symlinks })
-      for (const name of names) await isNotOurs(t, fronts, `${at}/${name}`)
+      for (const name of names) await checkMiss(t, fronts, `${at}/${name}`)
       const published = names.filter(name => existsSync(join(root, 'public/assets', name)))
       t.deepEqual(published, [])
       await checkServed(t, fronts, '/assets/app.css', 'body { color: red }')
@@ -63,7 +63,7 @@ for (const { where, at, options, folder } of [
     const symlinks = folder === 'public' ? { symlinks: 'deny' as const } : {}
     const fronts = await makeFronts(t, root, { ...options, ...symlinks })
     for (const target of ['/loop.css', '/loop.css/x', '/self', '/self/app.css'])
-      await isNotOurs(t, fronts, at + target)
+      await checkMiss(t, fronts, at + target)
     await checkServed(t, fronts, `${at}/app.css`, 'a{}')
     await checkServed(t, fronts, `${at}/b%20(deleted)`, 'b')
   })
@@ -186,7 +186,7 @@ test('no request gets a manifest, not even through a mount of public', async t =
     // APFS takes the long s for an s.
     ...['http://localhost/assets.json', '/a%C5%BF%C5%BFets.json']
   ])
-    await isNotOurs(t, fronts, target)
+    await checkMiss(t, fronts, target)
 })
 
 test('files that are called like a manifest of another prefix are served', async t => {
@@ -197,7 +197,7 @@ test('files that are called like a manifest of another prefix are served', async
     'public/manifest.json': 'mine'
   })
   const fronts = await makeFronts(t, root, { prefix: '/static/a' })
-  await isNotOurs(t, fronts, '/static/a.json')
+  await checkMiss(t, fronts, '/static/a.json')
   const front = await makeFront(t, { root, env: 'development', prefix: '/static/a' })
   for (const path of ['/assets.json', '/static/a.json.map', '/manifest.json']) {
     t.is((await ask(front.port, 'GET', path)).text, 'mine')

@@ -7,7 +7,7 @@ import { ask, signature } from '../support/raw.ts'
 import { notOurs } from './not-ours.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
-import { cases, ENVIRONMENTS, isNotOurs, makeFront, makeFronts, METHODS } from '../support/index.ts'
+import { cases, ENVIRONMENTS, checkMiss, makeFront, makeFronts, METHODS } from '../support/index.ts'
 import { test, words, type ExecutionContext } from '../support/index.ts'
 
 const ends: Array<Parameters<ExecutionContext['teardown']>[0]> = []
@@ -25,7 +25,7 @@ for (const place of PLACES) {
   for (const [title, targets] of Object.entries(notOurs)) {
     test.serial(`${title}${where}`, async t => {
       const before = readdirSync(join(root, 'public'), { recursive: true })
-      for (const target of targets) await isNotOurs(t, await shared, targetAt(place, target))
+      for (const target of targets) await checkMiss(t, await shared, targetAt(place, target))
       t.deepEqual(readdirSync(join(root, 'public'), { recursive: true }), before)
     })
   }
@@ -43,11 +43,11 @@ test('paths that only begin like the prefix or a mount are not found', async t =
   const root = makeStronghold(t, { 'apps/web/assets/other/secret': SECRET })
   const fronts = await makeFronts(t, root)
   for (const target of words(`/assets-backup.sql /assetssecret /assetsapp.css /asset/app.css`))
-    await isNotOurs(t, fronts, target)
+    await checkMiss(t, fronts, target)
   t.false(existsSync(join(root, 'public/assets/secret')))
   const mounted = await makeFronts(t, root, { mounts: { '/files': 'public' } })
   for (const target of words(`/files-backup.sql /filesx /filesrobots.txt /files /file`))
-    await isNotOurs(t, mounted, target)
+    await checkMiss(t, mounted, target)
 })
 
 test('below the prefix and mounts alone, a path that cannot be decoded is a 400', async t => {
@@ -71,7 +71,7 @@ test('below the prefix and mounts alone, a path that cannot be decoded is a 400'
     t.deepEqual(front.errors.concat(alone.errors), [])
   }
   for (const name of [...broken, '%00/assets/app.js', 'robots.txt%00'])
-    await isNotOurs(t, fronts, `/${name}`)
+    await checkMiss(t, fronts, `/${name}`)
 })
 
 test('a path of 64 KiB gets the same 404 as any missing file', async t => {

@@ -79,10 +79,10 @@ export async function makeFronts(
 export const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'].slice(0, cases(1, 4))
 
 /**
- * Not ours: what is behind gets the request with its URL as it was sent, and where nothing is
- * behind, the answer is that of any missing file.
+ * Checks that a request is not for a file of ours: what is behind gets it with its URL as it was sent, and where nothing
+ * is behind, the answer is that of any missing file.
  */
-export async function isNotOurs(t: ExecutionContext, fronts: readonly Fronts[], target: string) {
+export async function checkMiss(t: ExecutionContext, fronts: readonly Fronts[], target: string) {
   for (const { name, front, alone, missing } of fronts) {
     for (const method of METHODS) {
       const what = `${method} ${target.slice(0, 100)} in ${name}`

@@ -107,8 +107,8 @@ export class Visitors {
     await Promise.all(this.#visiting)
   }
 
-  /** Whether nobody saw anything wrong; a response that was cut came whole when it was asked for again. */
-  arePleased(t: ExecutionContext): void {
+  /** Checks that nobody saw anything wrong; a response that was cut came whole when it was asked for again. */
+  checkVisits(t: ExecutionContext): void {
     const { faults, failed, wrong, bare } = this
     t.deepEqual({ faults, failed, wrong, bare }, { faults: [], failed: 0, wrong: 0, bare: 0 })
   }

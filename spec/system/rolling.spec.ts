@@ -72,7 +72,7 @@ for (const [which, { isShared, front, goBack }] of Object.entries(KINDS)) {
     t.true([...targets].some(target => target.includes('/joined/part-')))
     await rollout.stopAll()
     t.is(visitors.cut, 0)
-    visitors.arePleased(t)
+    visitors.checkVisits(t)
     t.is(visitors.seen.has('deltas'), isAble)
     for (let release = 2; release <= RELEASES; release++) {
       for (const what of mustBeSeen(release, isShared)) t.true(visitors.seen.has(what), what)

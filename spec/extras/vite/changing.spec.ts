@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { KoaAssetsOptions } from '../../../lib/runtime/settings/options.ts'
 import { SECRET } from '../../security/stronghold.ts'
 import { ask } from '../../support/raw.ts'
-import { areOf, cases, isNotOurs, makeFronts, makeProject, makeSite } from '../../support/index.ts'
+import { areOf, cases, checkMiss, makeFronts, makeProject, makeSite } from '../../support/index.ts'
 import { pagesOf, summary, test, viteMount, warningsAbout } from '../../support/index.ts'
 import { writeFiles, type ExecutionContext, type Files } from '../../support/index.ts'
 
@@ -153,7 +153,7 @@ test('a bundler’s manifest is never served, under any name, in any mount or in
       const fronts = await makeFronts(t, root, { mounts: { '/static': mount, ...others } })
       for (const at of ['/static', '/current', '/all/dist', '/all/current', '/dist', ''])
         for (const path of [...paths, 'link.json', 'link.json.br'])
-          await isNotOurs(t, fronts, `${at}/${path}`)
+          await checkMiss(t, fronts, `${at}/${path}`)
       for (const { front } of fronts)
         for (const at of ['/static', '/current', '/all/current', '/dist', ''])
           t.is((await ask(front.port, 'GET', `${at}/page.html`)).text, 'page')
