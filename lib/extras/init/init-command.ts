@@ -1,15 +1,5 @@
 // The `init` command: adds files to a project, and lines to files that it has.
-import {
-  appendFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import type { KoaAssetsOptions } from '../../runtime/settings/options.ts'
@@ -66,10 +56,10 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const config = configOf(root)
-  const isConfigured = existsSync(join(root, config.name))
+  const isConfigured = fs.existsSync(join(root, config.name))
   const project = argument === undefined ? undefined : await loadProject('development')
   const options = project?.options ?? {}
-  const isRepeated = existsSync(join(root, STAGE))
+  const isRepeated = fs.existsSync(join(root, STAGE))
   const others = appsIn(root).filter(app => !(isRepeated && app === argument))
   if (argument !== undefined) requireNew(argument, root, others, options.apps)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
@@ -118,7 +108,7 @@ interface FileStep {
 }
 
 const creating = (root: string, path: string, content: string | Buffer): FileStep =>
-  existsSync(join(root, path)) ? { path, action: 'keep' } : { path, action: 'create', content }
+  fs.existsSync(join(root, path)) ? { path, action: 'keep' } : { path, action: 'create', content }
 
 function adding(root: string, path: string, wanted: Readonly<Record<string, RegExp>>): FileStep {
   const there = statIfThere(join(root, path))
@@ -194,50 +184,50 @@ Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts'
 /** Returns the command that installs what is not there; empty if all is. */
 function installOf(root: string, names: readonly string[]): string {
   const folders = nodeModulesFrom(root)
-  const needed = names.filter(each => !folders.some(dir => existsSync(join(dir, each))))
+  const needed = names.filter(each => !folders.some(dir => fs.existsSync(join(dir, each))))
   return needed.length > 0 ? `npm install --save-dev ${needed.join(' ')}` : ''
 }
 
 /** Tells whether a symbolic link leads out of the project, or to nothing. */
 function leadsOut(root: string, path: string): boolean {
   const file = join(root, path)
-  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false })
-  return !!isDangling || !isInside(realpathSync(root), futureRealpath(file))
+  const isDangling = !fs.existsSync(file) && fs.lstatSync(file, { throwIfNoEntry: false })
+  return !!isDangling || !isInside(fs.realpathSync(root), futureRealpath(file))
 }
 
 /** Every file appears as a whole, and the app last, at once: what an interruption leaves out, the next run creates. */
 function addFiles(root: string, steps: readonly FileStep[]): void {
   const stage = join(root, STAGE)
-  rmSync(stage, { recursive: true, force: true })
+  fs.rmSync(stage, { recursive: true, force: true })
   const isStaged = ({ action, isWhole }: FileStep) =>
     action === 'create' || (isWhole && action === 'add')
   const created = steps.filter(isStaged).toReversed()
   try {
     for (const { path, content = '' } of created) {
-      mkdirSync(dirname(join(stage, path)), { recursive: true })
+      fs.mkdirSync(dirname(join(stage, path)), { recursive: true })
       write(join(stage, path), content)
     }
     for (const { path, action, content = '', isWhole } of steps) {
       const file = join(root, path)
-      if (action === 'add' && !isWhole) write(file, content, statSync(file).size)
+      if (action === 'add' && !isWhole) write(file, content, fs.statSync(file).size)
     }
     for (const { path, isWhole } of created) {
       const names = path.split('/')
       const paths = names.map((_, at) => names.slice(0, at + 1).join('/'))
-      const top = isWhole ? path : paths.find(each => !existsSync(join(root, each)))
-      if (top !== undefined) renameSync(join(stage, top), join(root, top))
+      const top = isWhole ? path : paths.find(each => !fs.existsSync(join(root, each)))
+      if (top !== undefined) fs.renameSync(join(stage, top), join(root, top))
     }
   } finally {
-    rmSync(stage, { recursive: true, force: true })
+    fs.rmSync(stage, { recursive: true, force: true })
   }
 }
 
 /** Takes back what was added to a file when the disk is full. */
 function write(path: string, content: string | Buffer, size?: number): void {
   try {
-    appendFileSync(path, content)
+    fs.appendFileSync(path, content)
   } catch (error) {
-    if (size !== undefined) truncateSync(path, size)
+    if (size !== undefined) fs.truncateSync(path, size)
     throw named(error, path)
   }
 }

@@ -3,5 +3,8 @@ import type { Extra } from '../../runtime/app/extra.ts'
 
 export const keptIndex: Extra = {
   name: 'kept-index',
-  keepIndex: async publishing => (await import('./kept-index.ts')).keepIndex(publishing)
+  keptIndex: {
+    keeper: async publishing => (await import('./kept-index.ts')).keepIndex(publishing),
+    written: async settings => (await import('./kept-index.ts')).writtenBefore(settings)
+  }
 }

@@ -14,7 +14,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import { assetSources } from '../../runtime/settings/third-party.ts'
-import { NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
+import { hasSameTargets, NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
 import { Publishing } from '../../publishing/building/on-request.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
@@ -24,7 +24,7 @@ const DELAY_MS = 1000
 const OWN_FILE = import.meta.filename as string | undefined
 
 interface Kept {
-  sources: string
+  state: string
   entries: [path: string, entry: Omit<IndexEntry, 'generation' | 'draft'>][]
   asked: unknown[]
 }
@@ -42,19 +42,15 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   }
   const asking = () =>
     settings.apps.flatMap(app => sources.of(app).lists).filter(each => each.asked !== undefined)
-  /** The digest that begins the file: no damaged or foreign one has it. */
-  const sealer = async () => {
-    const circumstances = JSON.stringify([process.version, await code(), optionsOf(settings)])
-    return (kept: Uint8Array) => digestOf(circumstances + digestOf(kept))
+  /** With another Node, other code or options, the same sources may become something else. */
+  const state = async () => {
+    const circumstances = [process.version, await code(), optionsOf(settings)]
+    return digestOf(JSON.stringify([circumstances, await listing(settings, sources)]))
   }
   const restore = async () => {
-    const file = await fileFor(settings)
-    const bytes = file && (await undefinedIfMissing(readFile(file)))
-    if (!bytes) return
-    const sealed = bytes.subarray(SEAL_BYTES)
-    if (bytes.toString('latin1', 0, SEAL_BYTES) !== (await sealer())(sealed)) return
-    const kept = deserialize(sealed) as Kept
-    const isSame = kept.sources === (await listing(settings, sources))
+    const kept = await readKept(settings)
+    if (!kept) return
+    const isSame = kept.state === (await state())
     if (isSame) asking().forEach((list, at) => (list.asked = kept.asked[at]))
     for (const [path, entry] of kept.entries) {
       const generation = isSame && entry.isReproducible ? generationAt(path) : NEVER
@@ -66,9 +62,8 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   const save = async () => {
     const file = await fileFor(settings)
     if (!file) return
-    const seal = await sealer()
     // The last look: what is kept has to be of this listing.
-    const names = await listing(settings, sources)
+    const last = await state()
     // The most recently used comes last, so that restoring leaves the same order.
     const entries = index.dump().map(([path, { value }]): Kept['entries'][number] => {
       const { source, inputs, targets, generation } = value
@@ -76,8 +71,8 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
       return [path, { source, inputs, targets, isReproducible }]
     })
     const asked = asking().map(list => list.asked)
-    const kept = serialize({ sources: names, entries, asked } satisfies Kept)
-    await writeAtomically(file, Buffer.concat([Buffer.from(seal(kept)), kept]))
+    const kept = serialize({ state: last, entries, asked } satisfies Kept)
+    await writeAtomically(file, Buffer.concat([Buffer.from(digestOf(kept)), kept]))
   }
   let timer: NodeJS.Timeout | undefined
   return {
@@ -92,7 +87,24 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   }
 }
 
+/** Returns the URL paths of the files that earlier processes have written, unless somebody has replaced them. */
+export async function writtenBefore(settings: Settings): Promise<readonly string[]> {
+  const { entries = [] } = (await readKept(settings).catch(ignoreSystemError)) ?? {}
+  const areSame = await Promise.all(entries.map(([, entry]) => hasSameTargets(entry)))
+  return entries.flatMap(([path], at) => (areSame[at] ? path : []))
+}
+
+/** The digest that begins the file: no damaged or foreign one has it. */
 const SEAL_BYTES = digestOf('').length
+
+async function readKept(settings: Settings): Promise<Kept | undefined> {
+  const file = await fileFor(settings)
+  const bytes = file && (await undefinedIfMissing(readFile(file)))
+  if (!bytes) return undefined
+  const sealed = bytes.subarray(SEAL_BYTES)
+  const isWhole = bytes.toString('latin1', 0, SEAL_BYTES) === digestOf(sealed)
+  return isWhole ? (deserialize(sealed) as Kept) : undefined
+}
 
 /** Returns undefined where there is no `node_modules` to keep it in, or this package was joined into another file. */
 async function fileFor(settings: Settings): Promise<string | undefined> {

@@ -30,7 +30,7 @@ export class MtimeIndex extends LRUCache<string, IndexEntry> {
   }
 }
 
-export async function hasSameTargets({ targets }: IndexEntry): Promise<boolean> {
+export async function hasSameTargets({ targets }: Pick<IndexEntry, 'targets'>): Promise<boolean> {
   return (await Promise.all(targets.map(recheck))).every(Boolean)
 }
 

@@ -36,7 +36,7 @@ export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn)
   const rebuilt = new Rebuilt(settings, sources, warn, forget)
   const publishing = new Publishing(settings, sources, rebuilt, warn)
   if (env !== 'production') publishing.detailsOf = detailsInSources(readerOf)
-  for (const extra of extras) publishing.plain.keeper ??= await extra.keepIndex?.(publishing)
+  for (const extra of extras) publishing.plain.keeper ??= await extra.keptIndex?.keeper(publishing)
   return publishing
 }
 

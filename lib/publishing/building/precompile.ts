@@ -78,10 +78,12 @@ async function publishAll(
     if (errors.length > 0) throw new PrecompileError(errors)
     const files = Array.from(assets.keys(), path => publicFile(settings, path))
     await requireInPublic(settings, files.map(dirname))
+    const written = extras.map(async each => (await each.keptIndex?.written(settings)) ?? [])
     const left = there.flatMap(entry => {
       const path = `${prefix}/${pathFrom(directory, join(entry.parentPath, entry.name))}`
       return entry.isFile() && sources.has(path) ? [path] : []
     })
+    left.push(...(await Promise.all(written)).flat())
     const writing = { left, lock: held, signal, onProgress: progressOf('write') }
     const report = await withUnsaved(unsaved =>
       publishBuild(settings, { assets, inViews }, { ...writing, unsaved })

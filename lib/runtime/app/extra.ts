@@ -43,8 +43,8 @@ export interface Extra<Whole = unknown> {
   readonly views?: Views
   /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
   readonly details?: FileDetails
-  /** Keeps the index of publications on request, which the core makes and reads. @param publishing of a room above */
-  keepIndex?(publishing: unknown): Promise<IndexKeeper | undefined>
+  /** The index of publications on request, for the next process. The core makes and reads it. */
+  readonly keptIndex?: KeptIndex
   /** Changes texts between compilers and references. @param by what a precompile was asked for */
   transform?(project: Project, by?: PrecompileExtras, warn?: Warn): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
@@ -66,6 +66,13 @@ export interface Deltas {
 
 export interface NewNames {
   named(path: string): void
+}
+
+export interface KeptIndex {
+  /** @param publishing of a room above */
+  keeper(publishing: unknown): Promise<IndexKeeper | undefined>
+  /** Returns the URL paths of files that were published on request, and that nobody has replaced since. */
+  written(settings: Settings): Promise<readonly string[]>
 }
 
 export interface IndexKeeper {

@@ -1,66 +1,55 @@
 // Synchronous disk access, for start and outside production, and the file that is read at start and when it changes.
-import {
-  type Dirent,
-  type Stats,
-  closeSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  readdirSync,
-  realpathSync,
-  statSync
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
 import { EXACT, isMiss, isSettled, named, sameStamp, type Stamp, stampOf, statOf } from './disk.ts'
 import { READ, readSnapshot } from './open-file.ts'
 
-export function readDirectory(path: string): Dirent[] {
-  return undefinedIfMissing(() => readdirSync(path, { withFileTypes: true })) ?? []
+export function readDirectory(path: string): fs.Dirent[] {
+  return undefinedIfMissing(() => fs.readdirSync(path, { withFileTypes: true })) ?? []
 }
 
 export function isDirectory(path: string): boolean {
   return statIfThere(path)?.isDirectory() ?? false
 }
 
-export function statIfThere(path: string): Stats | undefined {
-  return undefinedIfMissing(() => statSync(path))
+export function statIfThere(path: string): fs.Stats | undefined {
+  return undefinedIfMissing(() => fs.statSync(path))
 }
 
 export function stampIfThere(path: string): Stamp | undefined {
-  const stats = undefinedIfMissing(() => statSync(path, EXACT))
+  const stats = undefinedIfMissing(() => fs.statSync(path, EXACT))
   return stats && stampOf(stats)
 }
 
 /** Returns undefined for a FIFO or a device as well: reading one could wait for ever. @throws for a directory */
 export function readIfThere(path: string): Buffer | undefined {
   return readOpen(path, fd => {
-    const stats = fstatSync(fd)
-    return stats.isFile() || stats.isDirectory() ? readFileSync(fd) : undefined
+    const stats = fs.fstatSync(fd)
+    return stats.isFile() || stats.isDirectory() ? fs.readFileSync(fd) : undefined
   })
 }
 
 export function headIfThere(path: string, length: number): Buffer | undefined {
   return readOpen(path, fd => {
     const bytes = Buffer.allocUnsafe(length)
-    return bytes.subarray(0, readSync(fd, bytes, 0, length, 0))
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, length, 0))
   })
 }
 
 function readOpen<T>(path: string, read: (fd: number) => T): T | undefined {
-  const fd = undefinedIfMissing(() => openSync(path, READ), path)
+  const fd = undefinedIfMissing(() => fs.openSync(path, READ), path)
   if (fd === undefined) return undefined
   try {
     return undefinedIfMissing(() => read(fd), path)
   } finally {
-    undefinedIfMissing(() => closeSync(fd), path)
+    undefinedIfMissing(() => fs.closeSync(fd), path)
   }
 }
 
 /** The real path, or the one that a path will have once it exists. */
 export function futureRealpath(path: string): string {
-  if (statIfThere(path)) return realpathSync(path)
+  if (statIfThere(path)) return fs.realpathSync(path)
   const parent = dirname(path)
   return parent === path ? path : join(futureRealpath(parent), basename(path))
 }

@@ -4,6 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize } from 'node:v8'
+import { precompile } from '../../../lib/index.ts'
 import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { cases, filesBelow, makeCounter, makeProject, makeSite } from '../../support/index.ts'
@@ -126,6 +127,17 @@ test('a server that restarts publishes stylesheets of packages again only after 
 })
 
 const CSS = 'apps/web/assets/css'
+
+test('precompile removes what a server published of sources that are gone', async t => {
+  const root = await makeKept(t)
+  for (const name of ['other.css.less', 'plain.css'])
+    rmSync(join(root, 'apps/web/assets/css', name))
+  writeFiles(root, { 'public/assets/plain.css': 'by hand', 'public/assets/own.css': 'own' })
+  // Other options, as those of production are.
+  await precompile({ root, ...OPTIONS, base: '/shop' })
+  const served = filesBelow(join(root, 'public/assets')).filter(name => /^\w+\.css$/.test(name))
+  t.deepEqual(served.toSorted(), ['app.css', 'own.css', 'plain.css'])
+})
 
 test('a file is removed from public if its source was removed while the server was down', async t => {
   const { compiler } = makeCounter('.less')
