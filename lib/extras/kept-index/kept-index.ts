@@ -36,6 +36,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   if (!settings.apps.some(app => app.compile && !app.fingerprint)) return undefined
   /** The stamps are taken when this process begins: a compiler stays loaded when it is replaced. */
   const code = once(() => stampsOfCode(settings.root, OWN_FILE))
+  void code().catch(ignoreSystemError)
   const generationAt = (path: string): number | undefined => {
     const app = appAt(settings, path)
     return app && sources.of(app).generation

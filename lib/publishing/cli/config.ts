@@ -95,10 +95,11 @@ export async function projectOf(
   use: Parameters<Call['loadProject']>[0] = 'deployment'
 ): Promise<Project> {
   const project = await loadProject(use)
-  const { root } = project
-  if (findConfig(root, values.config) === undefined) {
+  // Where it was looked for: the options may have another root.
+  const directory = resolve(values.root ?? '.')
+  if (findConfig(directory, values.config) === undefined) {
     output.note(
-      `there is no assets.config.js or .ts in ${root}: these are the default options, whatever the application passes to koaAssets`
+      `there is no assets.config.js or .ts in ${directory}: these are the default options, whatever the application passes to koaAssets`
     )
   }
   return project

@@ -202,6 +202,19 @@ for (const [what, change] of ways.slice(-cases(2, ways.length))) {
   })
 }
 
+test('a compiler that is installed while a server runs is another one to the next server', async t => {
+  const path = '/assets/plain.css'
+  const { root, ask } = await makeSite(t, FILES, OPTIONS)
+  t.is((await ask(path)).status, 200)
+  writeFiles(root, { 'node_modules/esbuild/package.json': '{}' })
+  const isKept = async () => {
+    await ask(path)
+    return keptIn(root).get(path)?.isReproducible === true
+  }
+  await until(isKept, 'the index has been kept')
+  t.deepEqual((await restart(t, root, OPTIONS, [path])).published, [path])
+})
+
 test('files of a custom compiler are compiled again after a restart, as its code may be another', async t => {
   const { compiler } = makeCounter('.less')
   const options = { ...OPTIONS, compilers: [compiler] }

@@ -25,6 +25,17 @@ test('the output and the exit status of explain tell whether a request gets a fi
   })
 })
 
+test('a configuration file that sets another root is not called missing', async t => {
+  const root = makeShop(t, {
+    '/assets.config.json': '{ "root": "app" }',
+    '/app/assets/app.css': 'a{}'
+  })
+  for (const command of ['explain app.css', 'list']) {
+    const { status, stderr } = await run(root, command, { SERVE_STATIC_ASSETS: 'true' })
+    t.deepEqual([status, stderr], [0, ''], command)
+  }
+})
+
 test('list prints every asset, before it is precompiled and after', async t => {
   const root = makeShop(t, {
     'stylesheets/app.css': 'a{}',
