@@ -26,7 +26,6 @@ import {
   suppressDisconnects,
   respondAtOnce,
   respondWithFile,
-  toKoa,
   type Exit
 } from './runtime/serving/respond.ts'
 import type { Found } from './runtime/serving/file.ts'
@@ -136,7 +135,7 @@ class AssetServer {
   readonly #mayFallBack: boolean
   /** The middleware behind this one is the rest of the stack. */
   readonly #rest: Middleware
-  readonly #exitOf: (ctx: Context) => Exit = () => toKoa
+  readonly #exitOf: (ctx: Context) => Exit
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
