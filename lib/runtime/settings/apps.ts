@@ -26,7 +26,7 @@ export type AppSettings = ReturnType<typeof settleApp>
 
 export interface SourceDirectory {
   readonly dir: string
-  /** The folder under which the tree appears in names, empty for none; undefined: names drop the first folder. */
+  /** The folder under which the tree appears in names, empty for none; if undefined, names drop the first folder. */
   readonly at?: string | undefined
   readonly include?: readonly string[] | undefined
   readonly exclude?: readonly string[] | undefined
@@ -50,7 +50,7 @@ export function assetPath({ urlPrefix }: Pick<AppSettings, 'urlPrefix'>, name: s
   return `${urlPrefix}/${name}`
 }
 
-/** The app and the name at the path of a name: `admin/menu.css` in `web` is the app admin's `menu.css`. */
+/** Returns the app and the name at the path of a name: `admin/menu.css` in `web` is the app admin's `menu.css`. */
 export function ownerOf(all: Apps, app: AppSettings, name: string) {
   const path = assetPath(app, name)
   const owner = (app !== all.publicApp && appAt(all, path)) || app
@@ -69,7 +69,7 @@ export function appInTheWay(all: Pick<Apps, 'apps'>, app: AppSettings, name: str
   return all.apps.find(({ urlPrefix }) => `${urlPrefix}/`.startsWith(path))
 }
 
-/** Returns the app that the URL path of a page belongs to; if there is none, the app with the shortest path. */
+/** Returns the app to which the URL path of a page belongs, or else the app with the shortest path. */
 export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined {
   const app = apps.find(each => each.path === '/' || `${path}/`.startsWith(`${each.path}/`))
   return app ?? apps.at(-1)
@@ -100,7 +100,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const given = app.path ?? defaultPath
   const expected = "a path such as '/admin'"
   const path = settlePath(given, 'path', expected, `apps.${name}.`)
-  // Below it are the pages of development.
+  // Development has its pages below `/-/`.
   if (`${path}/`.startsWith('/-/')) throw optionError('path', expected, given, `apps.${name}.`)
   const layers = [...layersOf(options, env), ...layersOf(app, env, `apps.${name}.`)]
   const layered = settleLayers(basis, layers)
@@ -114,9 +114,9 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const places = { path, dir: pathFrom(root, dir), sources: dirs }
   return Object.freeze({
     ...layered,
-    /** The options as they were given; an app that was found has none of its own. */
+    /** The options as given; an app that was found on disk or in the manifest has none of its own. */
     given: { ...options, ...(options.apps && app), ...layered.given },
-    /** The digests of the options that a build has to know; sources count as written, as a server may lack them. */
+    /** The digests of the options that a build must know; sources count as written, as a server may lack them. */
     forBuild: digestsForBuild({ ...options, ...basis, ...layered, ...places }),
     name,
     dir,
@@ -142,7 +142,7 @@ export function hasSources(app: AppSettings): boolean {
 function layersOf(options: Omit<AppOptions, 'dir' | 'path'>, env: string, place = '') {
   const { configure = {} } = options
   for (const name of Object.keys(configure)) {
-    // A name that contains a standard one, such as `production-eu`, is no typing error.
+    // A name that contains a standard one, such as `production-eu`, is not a typo.
     if (name === env || ENVIRONMENTS.some(each => name.includes(each))) continue
     if (nearest(name, ENVIRONMENTS, 2) === undefined) continue
     throw unknownName('environment', name, ENVIRONMENTS, { place: `${place}configure.` })
@@ -167,7 +167,7 @@ export function existingDirectory(option: string, base: string, given: string): 
   throw new AssetError('source-missing', message)
 }
 
-/** Keeps each directory once, whatever links lead to it, unless it is published otherwise; the first path stays. */
+/** Keeps each directory once, whatever links lead to it, unless it is published differently; the first path stays. */
 function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
   const keys = sources.map(({ dir, ...rest }) => JSON.stringify([futureRealpath(dir), rest]))
   return sources.filter((_, at) => keys.indexOf(keys[at] as string) === at)
@@ -208,7 +208,7 @@ export function settlePath(path: string, option: string, expected: string, place
   throw optionError(option, isEncoded ? `${expected}, not percent-encoded` : expected, path, place)
 }
 
-// The apps on disk, else those of the manifest; else there is one app, `web`, whose directory may come later.
+// Returns the apps on disk, else those of the manifest, else one app, `web`, whose directory may be created later.
 function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
   const { root } = basis
   const names = appsIn(root)

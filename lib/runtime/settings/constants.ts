@@ -1,11 +1,11 @@
-// Settles the values of expressions in scripts, such as `process.env.NODE_ENV`: those of the environment, and those of
-// the option `define`.
+// Settles the values of expressions in scripts, such as `process.env.NODE_ENV`, by the environment and the option
+// `define`.
 import { entriesGiven, isRecord, type Expectation } from '../check-options.ts'
 
 const EXPRESSION = /^(?!\d|import\b(?!\.meta\.\w)|.*\.\d)[\w$]+(?:\.[\w$]+)*$/
-/** Other tools take a string for code, so that `JSON.stringify(false)`, as they want it, would be true here. */
+/** Other tools take a string as code: `JSON.stringify(false)`, which they need, would be true here. */
 const CODE = /^"(?:\\".*\\"|[[{]\\".*[\]}]|true|false|null)"$/
-/** A variable of the environment is a text, whatever it says. */
+/** The value of an environment variable is always text. */
 const VARIABLE = /^(?:import\.meta|process)\.env\./
 const WORD = /^"\w+"$/
 
@@ -15,7 +15,7 @@ function isDefinition([expression, value]: readonly [string, unknown]): boolean 
   return !CODE.test(json) || (VARIABLE.test(expression) && WORD.test(json))
 }
 
-/** JSON has no NaN and no bigint, and nothing that is in itself. */
+/** JSON has no NaN, no bigint and no cycles. */
 function isJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null)
     return value === null || /string|boolean/.test(typeof value) || Number.isFinite(value)
@@ -32,7 +32,7 @@ export type Constants = Readonly<Record<string, unknown>>
 
 type Situation = Readonly<Record<'env' | 'base', string> & Record<'isPrecompile', boolean>>
 
-/** The names are those of Vite; `test` is a kind of development, as it is to packages. */
+/** Returns the constants under Vite's names; `test` counts as development, as it does for packages. */
 export function constantsOf({ env, isPrecompile, base }: Situation, define: Constants) {
   const isDeveloped = !isPrecompile && ['development', 'test'].includes(env)
   const all: Constants = {

@@ -23,11 +23,11 @@ export interface PrecompileExtras extends PrecompileStyleOptions {}
 export const PROJECT_EXTRAS = { ...DELTAS, ...HOT, ...NAMES, ...ROUTES } as const
 export const LAYERED_EXTRAS = { ...INLINE, ...MODULES, ...STYLES } as const
 export const MOUNT_EXTRAS = { ...BUILD } as const
-/** A build has to know these. */
+/** The options that a build must know. */
 export const BUILD_EXTRAS = { ...LAYERED_EXTRAS, ...NAMES } as const
 export const PRECOMPILE_EXTRAS = { ...PRECOMPILE_STYLES } as const
 
-/** The surroundings of a mount, as its extras see them. */
+/** The settings around a mount that its extras need. */
 interface MountPlace extends Place {}
 
 export const settleMountExtras = (options: MountExtras, at: MountPlace) => ({
@@ -48,7 +48,7 @@ export interface Progress {
 }
 
 export interface PrecompileOptions extends PrecompileExtras {
-  /** Is called after each asset of each stage. */
+  /** Called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Aborting rejects with its reason; the previous manifest and its files stay. Final renames are not interrupted. */
   readonly signal?: AbortSignal | undefined
@@ -69,7 +69,7 @@ export interface PrecompileReport extends PrecompileRows {
   readonly seconds: number
   /** The five largest assets: plain URL path, and size in bytes. */
   readonly largest: readonly { readonly path: string; readonly size: number }[]
-  /** The plain URL paths of assets that differ from the previous manifest; a file that was damaged counts as changed. */
+  /** The plain URL paths of assets that differ from the previous manifest; a damaged file counts as changed. */
   readonly changes: {
     readonly added: readonly string[]
     readonly changed: readonly string[]

@@ -1,4 +1,4 @@
-// Settles the options of mounts: directories that something else filled, by their URL paths.
+// Settles the options of mounts: directories that other tools fill, by URL path.
 import { join } from 'node:path'
 import { isDirectory, statIfThere } from '../files/at-start.ts'
 import type { Boundary } from '../files/containment.ts'
@@ -38,7 +38,7 @@ export function settleMounts(project: Surroundings, mounts: KoaAssetsOptions['mo
 interface Changes {
   readonly manifest?: string | undefined
   readonly isServed?: boolean
-  /** The function that makes the page from the file of `fallback`; false: there is no page. */
+  /** The function that makes the page from the file of `fallback`; false if there is no page. */
   readonly page?: FallbackPage | false | undefined
 }
 
@@ -54,7 +54,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const added = settleMountExtras(options, { root, env, base, urlPath, place, fallback: shell })
   const { manifest, isServed = true, page }: Changes = added
   const isBuilt = manifest !== undefined
-  // The directory need not exist during precompile: it may be made afterwards.
+  // The directory need not exist during precompile, as it may be created later.
   if (isServed && !isPrecompile) {
     const what = `the mount ${urlPath || '/'} is ${dir}`
     // In development, and in tests of a back end, there may be no build.
@@ -78,11 +78,11 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     place: Object.freeze(served),
     /** The prefix whose paths the mount does not serve, because the apps do; undefined for none. */
     excludedPrefix: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
-    /** False if something else, such as a dev server, responds in place of the directory. */
+    /** False if something else, such as a dev server, responds instead of the directory. */
     isServed,
     /** The absolute path of the manifest; undefined if there is none, or the directory is not served. */
     manifest: isServed ? manifest : undefined,
-    /** Tells whether a path never changes; undefined: the manifest decides. */
+    /** Tells whether the file at a path never changes; undefined if the manifest decides. */
     isImmutable: matcher(immutable === true ? hasFreeUrl : immutable, 'immutable', place),
     cacheControl: valueByPath(options.cacheControl, value =>
       checked(value, CACHE_CONTROL, 'cacheControl', place)
@@ -111,7 +111,7 @@ function publishesInto(project: Surroundings, urlPath: string, dir: string): boo
   return isPublished || apps.some(hasSources)
 }
 
-/** Returns the value for a decoded URL path; undefined: the default applies. */
+/** Returns the value for a decoded URL path; undefined if the default applies. */
 type ValueByPath<Value> =
   | (((path: string) => Value | undefined) & { readonly isSameForAll?: true })
   | undefined

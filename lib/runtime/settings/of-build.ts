@@ -1,10 +1,10 @@
-// Compares the options of a server with those of its build, of which the manifest has digests.
+// Compares the options of a server with those of its build, whose digests are in the manifest.
 import { inspect } from 'node:util'
 import { isRecord } from '../check-options.ts'
 import { digestOf } from '../files/digest.ts'
 import { BUILD_EXTRAS } from './extra-options.ts'
 
-/** A build has to know these, and pages depend on them whether or not a server gives them. */
+/** The options that a build must know, and on which pages depend even if a server does not set them. */
 const OF_BOTH = ['base', 'imports']
 const OF_BUILD =
   'compilers define dir fingerprint integrity path sourceMaps sources symlinks'.split(' ')
@@ -12,13 +12,13 @@ const NAMES = [...OF_BOTH, ...OF_BUILD, ...Object.keys(BUILD_EXTRAS)]
 
 type Values = Readonly<Record<string, unknown>>
 
-/** @param settled are values that are the same wherever the project lies */
+/** @param settled the values, independent of where the project is */
 export function digestsForBuild(settled: Values): Readonly<Record<string, string>> {
   const textOf = (name: string) => JSON.stringify([settled[name]].flat(), sorted)
   return Object.fromEntries(NAMES.map(name => [name, digestOf(textOf(name)).slice(0, 8)]))
 }
 
-/** Compilers count by the names of files alone: what else they hold, such as caches, is theirs. */
+/** Compilers are compared only by file extensions: their other members, such as caches, are private. */
 function sorted(_key: string, value: unknown): unknown {
   if (isRecord(value) && 'compile' in value) return [value['extensions'], value['target']]
   const record: unknown = value instanceof Map ? Object.fromEntries(value) : value
@@ -32,7 +32,7 @@ interface BuiltApp {
   readonly forBuild: Readonly<Record<string, string>>
 }
 
-/** Names in a warning what the build did not know. @param known the digests in the manifest, by app */
+/** Returns a warning that names the options the build did not have. @param known the digests in the manifest, by app */
 export function unknownToBuild(apps: readonly BuiltApp[], known: Values): string | undefined {
   const different = apps.flatMap(({ name: app, given, forBuild }) => {
     const built = known[app]

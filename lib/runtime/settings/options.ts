@@ -9,7 +9,7 @@ export interface SourceOptions {
   dir: string
   /**
    * The folder below the URL prefix, such as `icons`, under which the tree is published with its layout: names keep
-   * all folders, and no tail finds them. `/`: the URL prefix itself. Default: none, names are those of any source
+   * all folders, and no tail finds them. `/`: the URL prefix itself. Default: none; names are as for any source
    * directory.
    */
   at?: string | undefined
@@ -52,21 +52,21 @@ export interface LayeredOptions extends LayeredExtras {
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
-   * JSON values that expressions in scripts and packages have, in every environment; strings stand for themselves.
-   * `process.env.NODE_ENV` and `MODE`, `DEV`, `PROD`, `SSR` and `BASE_URL` of `import.meta.env` need none. Default: none.
+   * JSON values of expressions in scripts and packages, in every environment; strings stand for themselves.
+   * `process.env.NODE_ENV` and `MODE`, `DEV`, `PROD`, `SSR` and `BASE_URL` of `import.meta.env` are set. Default: none.
    * @example
    * { __VERSION__: '1.2.0', 'import.meta.env.VITE_API': process.env.VITE_API }
    */
   define?: Readonly<Record<string, unknown>> | undefined
   /**
-   * The reaction to a reference to an asset that does not exist, and to an import of a bare specifier that nothing
-   * maps. Default: `error` in `development`, where the page shows it, and in precompile, which publishes nothing; else `warn`.
+   * The reaction to a reference to a missing asset, and to an import of a bare specifier that nothing maps. Default:
+   * `error` in `development`, where the page shows it, and in precompile, which then publishes nothing; else `warn`.
    */
   missing?: 'ignore' | 'warn' | 'error' | undefined
   /**
-   * The source maps that precompile makes of what it joins and minifies. `hidden`: they are in `source-maps` below
-   * `root`, for error trackers, and neither served nor named by a file. `true`: they are published beside the files,
-   * for everybody, with your sources. `false`: none. Default: `hidden`.
+   * The source maps of files that precompile joins and minifies. `hidden`: in `source-maps` below `root`, for error
+   * trackers, neither served nor named by a file. `true`: published beside the files, with your sources, for
+   * everybody. `false`: none. Default: `hidden`.
    */
   sourceMaps?: boolean | 'hidden' | undefined
 }
@@ -94,20 +94,20 @@ export interface AppOptions extends LayeredOptions {
 /** Options of the pages below `<prefix>/-/` in development. */
 export interface LiveOptions {
   /**
-   * Host names, without port, that are trusted as `localhost` is, whatever address a request comes from: for
+   * Host names, without port, that are trusted like `localhost`, whatever address a request comes from: for
    * a server in a container, or a phone in the same network. Default: none.
    * @example
    * ['my-machine.local']
    */
   hosts?: readonly string[] | undefined
   /**
-   * Directories, relative to `root`, whose files pages are made from, such as templates: an edit reloads the
+   * Directories, relative to `root`, of files from which pages are made, such as templates: an edit reloads the
    * pages that have `ctx.assets.live()`. Default: none.
    *
    * Where the live channel is on, a directory that does not exist is an AssetError at start.
    */
   watch?: readonly string[] | undefined
-  /** The editor that opens links from an error to its place in the source. Default: none, so no links. */
+  /** The editor for links from an error to its place in the source. Default: none, so there are no links. */
   editor?: 'vscode' | 'vscode-insiders' | 'vscodium' | 'cursor' | 'windsurf' | 'zed' | undefined
   /** The terminal shows errors, rejections, `console.error` and refusals of the CSP in pages. Default: `true`. */
   console?: boolean | undefined
@@ -120,16 +120,16 @@ export type HeaderValues = Readonly<Record<string, string>>
 export type ByPath<Value> = Value | ((path: string) => Value | undefined)
 
 /**
- * Returns the page of a navigation, as HTML; undefined leaves the response as it is. `ctx.assets` is available;
+ * Returns the page of a navigation, as HTML; undefined leaves the response unchanged. `ctx.assets` is available;
  * `ctx.fresh` is not, because koaHttpCache is further in.
  */
 export type FallbackPage = (ctx: Context) => string | undefined | Promise<string | undefined>
 
-/** A directory that something else filled, served under a URL path. */
+/** A directory that another tool fills, served under a URL path. */
 export interface MountOptions extends MountExtras {
   /**
-   * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest. If it is a link,
-   * that may be switched while the server runs, to another directory inside `root`.
+   * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest. It may be a link
+   * that is switched to another directory inside `root` while the server runs.
    *
    * An AssetError at start if there is a `manifest` and it does not exist (unless `dev` is in force), if it is
    * or contains `root`, is all of `node_modules`, contains a `package.json` (unless it belongs to a package in
@@ -166,24 +166,24 @@ export interface MountOptions extends MountExtras {
   extensions?: readonly string[] | undefined
   /**
    * The page of a single-page application: a file, relative to `dir`, or a function that returns its HTML. It is the
-   * response to a navigation that would otherwise end in a 404, unless the path has the extension of another file than
-   * a page, or `except` names it: a RegExp, or a function of the decoded URL path. Default: none.
+   * response to a navigation that would otherwise end in a 404, unless the path has the extension of a file that is no
+   * page, or `except` matches it: a RegExp, or a function of the decoded URL path. Default: none.
    * @example
    * { file: 'index.html', except: /^\/api\// }
    */
   fallback?: string | FallbackPage | FallbackOptions | undefined
   /**
-   * Globs of paths below `dir` that are not served, files and whole folders; one without a slash matches in any
+   * Globs of paths below `dir`, files or whole folders, that are not served; one without a slash matches in any
    * folder: `*.md`. As in .gitignore, `/drafts` is in `dir` itself, and `drafts/` is any folder of that name. Default:
    * none.
    */
   exclude?: string | readonly string[] | undefined
   /**
-   * Seconds for which a stat result, including "not found", is reused. Default: 0, so a file that was
-   * overwritten is sent at once; with a `manifest` the value of `koaAssets`.
+   * Seconds for which a stat result, including "not found", is reused. Default: 0, so an overwritten file is
+   * sent at once; with a `manifest`, the value of `koaAssets`.
    */
   revalidate?: number | undefined
-  /** Like the option `symlinks` of `koaAssets`. Default: the value of that. */
+  /** Like the option `symlinks` of `koaAssets`, whose value is the default. */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
 }
 
@@ -219,7 +219,7 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   /** Scheme and host of a CDN, `https://cdn.example`, prepended to every emitted URL. Default: none. */
   host?: string | undefined
   /**
-   * The URL path that a proxy in front removes, percent-encoded: every URL that is emitted begins with it, after
+   * The URL path that a proxy in front removes, percent-encoded: every emitted URL begins with it, after
    * `host`, and requests arrive without it. Default: none.
    * @example '/shop'
    */
@@ -232,8 +232,8 @@ export interface KoaAssetsOptions extends LayeredOptions, ProjectExtras {
   apps?: false | Readonly<Record<string, AppOptions | undefined>> | undefined
   /**
    * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount. The
-   * longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter paths,
-   * then in `public`. A mount of `public` leaves what is under `prefix` to the apps. Default: none.
+   * longest matching URL path comes first; a file that a mount lacks is looked up in those with shorter paths,
+   * then in `public`. A mount of `public` leaves paths under `prefix` to the apps. Default: none.
    * @example
    * { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
    */
@@ -295,7 +295,7 @@ export interface Compiler {
   readonly extensions: string | readonly string[]
   /** The extension of the compiled asset: `'.css'`. */
   readonly target: string
-  /** Throws when the source is invalid: a `CompileError` to report the line and column. */
+  /** Throws for an invalid source: a `CompileError` to report the line and column. */
   readonly compile: (input: CompilerInput) => CompilerOutput | Promise<CompilerOutput>
 }
 

@@ -35,7 +35,7 @@ export function manifestApps(apps: readonly { readonly name: string; readonly pa
   return Object.fromEntries(sorted.map(({ name, path }) => [name, { path }]))
 }
 
-// Only the paths are taken, as a manifest is no configuration. One of version 0.1 does not name apps.
+// Only the paths are used, as a manifest is no configuration. A manifest of version 0.1 does not name apps.
 export function readApps(apps: unknown): ManifestApps | undefined {
   if (apps === undefined) return undefined
   const entries = Object.entries(isRecord(apps) ? apps : {})
@@ -52,7 +52,7 @@ function isAppPath(path: unknown): path is string {
   return path === '/' || Array.isArray(canonicalSegments(encodeURI(path)))
 }
 
-/** A file that is missing or broken has no apps: it is reported where the whole manifest is read. */
+/** Reads the apps of a manifest; a missing or broken one has none, and is reported when it is read whole. */
 export function appsAtStart(file: string): ManifestApps | undefined {
   try {
     const text = readIfThere(file)?.toString()
@@ -68,7 +68,7 @@ interface Private extends Pick<CommonSettings, 'root'> {
   readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
 }
 
-/** @param what begins the message: `the mount /static is <directory>` @throws AssetError for what may not be served */
+/** @param what begins the message: `the mount /static is <directory>` @throws AssetError if it may not be served */
 export function requireServable(
   project: Private,
   dir: string,
@@ -85,7 +85,7 @@ export function requireServable(
   throw new AssetError(code, `${what}, which ${reason}: ${advice}`)
 }
 
-/** Begins the reason of a directory that cannot be judged. */
+/** The beginning of the reason for a directory that cannot be checked. */
 const UNREADABLE = 'this process may not read'
 
 /** Returns why a directory may not be served; completes "which …". */
@@ -118,7 +118,7 @@ const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
 
 type SourcePlace = readonly [shown: string, real: string | undefined]
 
-/** Compares real paths: files that a link leads to are served as well. */
+/** Compares real paths, because files behind links are served as well. */
 function exposed(real: string, isPackage: boolean, root: string, sources: readonly SourcePlace[]) {
   if (isInside(real, root)) return "is the project's root, or contains it"
   if (PACKAGES.test(real)) return 'contains all installed packages'

@@ -16,7 +16,7 @@ export type { MountSettings } from './mounts.ts'
 export type Settings = ReturnType<typeof settle>
 export type LiveSettings = NonNullable<Settings['live']>
 
-/** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
+/** @throws TypeError for an invalid option; AssetError for a directory that cannot be used */
 export function settle(
   options: KoaAssetsOptions = {},
   processEnv = process.env,
@@ -27,7 +27,7 @@ export function settle(
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
   const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
   const situation = { env, isPrecompile }
-  // The options whose default is in their row of table.ts.
+  // The options with a default in their row of table.ts.
   const plain = settleTable(PROJECT, options, situation)
   if (plain.public === false && options.apps !== false)
     throw optionError('public', 'a directory unless apps is false', false)
@@ -46,16 +46,16 @@ export function settle(
   return Object.freeze({
     ...project,
     ...apps,
-    /** The longest URL path first. */
+    /** The mounts, the longest URL path first. */
     mounts: settleMounts({ ...project, ...apps }, options.mounts),
     headers: headersByPath(options.headers),
     serve,
-    /** It is undefined unless the environment is `development` and the assets are served. */
+    /** The live channel; undefined unless the environment is `development` and the assets are served. */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
     servesPublic: plain.public !== false,
     /** `publicDir`, and the directories to which links in it may lead. */
     place: Object.freeze(place),
-    /** It has no trailing slash. */
+    /** The host without a trailing slash. */
     host: options.host?.replace(/\/$/, ''),
     memory: settleTable(MEMORY, options.memory),
     index: settleTable(INDEX, options.index)

@@ -209,7 +209,7 @@ export interface CommonSettings extends Situation, SettingsOf<typeof PROJECT> {
   readonly base: string
 }
 
-// HTML, "resolve a module specifier": what begins like a URL is one, and a slash at the end stands for all below.
+// HTML, "resolve a module specifier": one that begins like a URL is a URL; a slash at its end stands for all below.
 function isImport([specifier, name]: readonly [string, unknown]): boolean {
   const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
   return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))

@@ -16,7 +16,7 @@ export const assetSources = Object.freeze({
    * Appends directories. Every app searches them after its own, whether it was created before or after
    * this call. A directory that is in the list already keeps its position.
    * @param directories absolute paths
-   * @throws TypeError for anything but absolute paths; nothing is appended then
+   * @throws TypeError for anything but absolute paths; then nothing is appended
    * @example
    * assetSources.append(join(import.meta.dirname, 'assets'))
    */
