@@ -1,4 +1,4 @@
-// Declares the types of names that helpers take: any string, or where `assets.d.ts` is there, the names that it lists.
+// Declares the types of names that helpers take: any string, or the names in `assets.d.ts` if that exists.
 
 declare global {
   /**

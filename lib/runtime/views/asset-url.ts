@@ -6,28 +6,28 @@ import type { Asset, Details } from '../urls/manifest.ts'
 import { encodePath, encodeUrl } from '../urls/spelling.ts'
 import type { OfName } from './asset-names.ts'
 
-/** Tags say this of a file: an asset of the manifest, or as much as is known of a file that is in none. */
+/** The data of a file for its tags: an asset of the manifest, or what is known of a file that is in none. */
 export interface Located extends Omit<Partial<Asset>, 'integrity'> {
-  /** The path is that of the manifest; of a file that is in none, it is the one that pages contain. */
+  /** The path in the manifest, or for a file that is in none, the one that pages contain. */
   readonly path: string
   /** The URL path that pages contain, without host and base. */
   readonly target: string
   readonly integrity?: readonly string[] | undefined
   /** The origin of a dev server, which replaces the host and the base. */
   readonly origin?: string | undefined
-  /** Reads the details; undefined where they are known, or there are none. */
+  /** Reads the details; undefined if they are known, or there are none. */
   readonly readDetails?: (() => Details) | undefined
 }
 
 export interface AppAssets {
   /** The option `imports`: names or absolute URLs, by bare module specifier. */
   readonly imports: ReadonlyMap<string, string>
-  /** @throws AssetError for an unknown name. @param mount its URL path; undefined: own assets, then all mounts */
+  /** @throws AssetError for an unknown name. @param mount its URL path; undefined: the app's assets, then all mounts */
   resolve(name: string, mount?: string): Located
   modules(): Iterable<Located>
   /** Returns the module of a plain URL path; undefined if it is not in the manifest, or its imports are not known. */
   moduleAt(path: string): Located | undefined
-  /** The bare specifiers, besides those of `imports`, that an import map without fingerprints needs. */
+  /** Returns the bare specifiers besides `imports` that an import map without fingerprints needs. */
   bareImports?(): Iterable<readonly [specifier: string, name: string]>
   /** Returns the specifiers by which inline scripts of views import assets, where there are fingerprints. */
   inViews?(): readonly string[]
@@ -45,7 +45,7 @@ export interface AssetUrl extends Pick<Located, 'integrity' | 'readDetails' | ke
 /** A file that a page loads for a name, and the way to load it. */
 export interface LoadedUrl extends AssetUrl {
   /**
-   * The tag that loads a script: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is;
+   * The kind of tag. For scripts: `classic` in order, before DOMContentLoaded; `blocking` at once, where the tag is;
    * `nomodule` at once, in browsers without modules; `preamble`: a script in the page imports it.
    */
   readonly as:
@@ -77,10 +77,10 @@ export interface AppView {
 }
 
 export interface MountAssets {
-  /** The result is undefined for an unknown source. @throws TypeError when several mounts have it */
+  /** Returns undefined for an unknown source. @throws TypeError when several mounts have it */
   file(name: string, mount: string | undefined): Located | undefined
   hasEntry(name: string, mount: string | undefined): boolean
-  /** @throws AssetError for an unknown name; TypeError as `file` */
+  /** @throws AssetError for an unknown name; TypeError like `file` */
   entry(name: string, mount: string | undefined): readonly LoadedUrl[]
   /** Returns the places that are searched, as messages name them. */
   labelsAt(mount: string | undefined): string
@@ -91,7 +91,7 @@ export interface Helpers {
   readonly isPerPage?: boolean
   /** The helpers that all pages share; they may be accessors. */
   readonly shared?: object
-  /** @param page the texts that it already contains @param isLive whether a developer sees it, with the live channel */
+  /** @param page the tags that it already contains @param isLive whether a developer sees it, with the live channel */
   of(view: AppView): (page: Set<string>, isLive: boolean) => object
 }
 
@@ -115,7 +115,7 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
 
 export const detailsOf = (asset: AssetUrl): Details => asset.readDetails?.() ?? asset
 
-/** The result is undefined for an absolute URL. @throws {TypeError} for a name that no asset can have */
+/** Returns undefined for an absolute URL. @throws {TypeError} for a name that no asset can have */
 export function assetName(given: string, extension: string): string | undefined {
   const name = withoutQuery(given)
   if (ABSOLUTE_URL.test(given)) return undefined
@@ -155,9 +155,9 @@ export function plainAddress(urlPrefix: string, name: string): Located {
   return { path, target: path }
 }
 
-/** Results remembered for single names without options, as most pages use them: templates contain fewer. */
+/** The number of results remembered for single names without options: templates contain fewer. */
 export const MAX_NAMES = 200
-/** Results remembered for lists, which may be long: a page has few entries. */
+/** The number of results remembered for lists, which may be long: a page has few entries. */
 export const MAX_LISTS = 20
 
 /** Returns the remembered result for a helper's arguments, written as text, or makes it. */

@@ -24,7 +24,7 @@ export function withoutKeywords<Options>(options: Options): Options {
   ) as Options
 }
 
-// Stricter than the HTML standard: `<` is a parse error in a name, but allowed.
+// This is stricter than the HTML standard: `<` in a name is a parse error, but allowed.
 const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
 
 // HTML compares names case-insensitively, so `crossOrigin` must match `crossorigin`.

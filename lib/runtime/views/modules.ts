@@ -1,4 +1,4 @@
-// Finds the modules that a page loads for an entry, and writes the import map from their plain URLs to the published ones.
+// Finds the modules that a page loads for an entry, and writes the import map from plain URLs to published ones.
 import type { AssetName } from './asset-names.ts'
 import { assetName, MAX_LISTS, type AppAssets, type AppView, type Located } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
@@ -25,9 +25,9 @@ export function importMapHelpers(view: AppView) {
   const maps = view.memory<string>(MAX_LISTS)
   return {
     /**
-     * Writes the import map: the names in imports of modules and page scripts that only a map resolves, and the
-     * integrity of modules that no tag of `javascript` has. It is empty if nothing is left to map. Place it before the
-     * first module. Without fingerprints it contains all of the options `imports` and `packages`.
+     * Writes the import map: the specifiers of modules and page scripts that only a map resolves, and the integrity of
+     * modules for which `javascript` writes none. It is empty if nothing is left to map. Place it before the first
+     * module. Without fingerprints it contains all of the options `imports` and `packages`.
      * @example
      * importMap({ nonce: 'r4nd0m' })
      * // <script type="importmap" nonce="r4nd0m">{"imports":{"confetti":"/assets/confetti-<32 hex>.js"}}</script>
@@ -95,7 +95,7 @@ function neededBy(assets: AppAssets, { entry, imports = {} }: ImportMapOptions) 
   const paths = new Set(tagged.map(({ path }) => path))
   return {
     modules,
-    /** No tag has their integrity. */
+    /** The modules whose integrity is in no tag. */
     guarded: modules.filter(({ path }) => !paths.has(path)),
     /** @param key a plain path or a bare specifier */
     isMapped: (key: string) => !entries || isOpen || unresolved.has(key) || inPage.includes(key)
@@ -118,7 +118,7 @@ function rootsOf(modules: readonly Located[]): string[] {
   return modules.filter(isRoot).map(({ path }) => path)
 }
 
-// Goes through a Map, so that the later of two entries with the same key wins.
+// A Map lets the later of two entries with the same key win.
 function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value> {
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -132,7 +132,7 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Loca
   return reached.filter(module => isScript(module) && !entries.includes(module.path))
 }
 
-// Returns all modules if the imports of one are not known: by a manifest of an earlier release, or without fingerprints.
+// Returns all modules if the imports of one are unknown: in a manifest of an earlier release, or without fingerprints.
 function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Located> {
   const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
     ...imports,

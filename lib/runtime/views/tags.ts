@@ -17,8 +17,8 @@ import { staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**
-   * Writes, in front of a module, a `modulepreload` link for each module that it imports statically, directly or
-   * not, so a browser fetches all of them at once. The links have the tag's `nonce` and `crossorigin`. Without
+   * Writes, before a module, a `modulepreload` link for each of its static imports, direct or indirect, so that a
+   * browser fetches all of them at once. The links have the tag's `nonce` and `crossorigin`. Without
    * fingerprints the imports are not known, and nothing is added. Default: `true` with `type: 'module'`.
    */
   readonly modulepreload?: boolean | undefined
@@ -94,7 +94,7 @@ export function tagHelpers(view: AppView) {
   } as const
 }
 
-/** Remembers the tags of single names without attributes, if that is allowed: writing one takes some microseconds. */
+/** Remembers the tags of single names without attributes, if URLs last: writing one takes some microseconds. */
 function remembering<Args extends readonly unknown[]>(
   { assets, memory }: AppView,
   tagOf: (name: string) => string,
@@ -144,7 +144,7 @@ export function assetTag(
   // `true` would be written as integrity="integrity", which browsers ignore.
   const isOwn = given.integrity === undefined || given.integrity === true
   const integrity = isOwn ? hashes?.join(' ') || null : given.integrity
-  // A browser blocks a cross-origin file that has `integrity` but not this.
+  // A browser blocks a cross-origin file with `integrity` but without `crossorigin`.
   const crossorigin = integrity ? 'anonymous' : null
   const builtIn = { ...place, ...BUILT_IN[kind], integrity, crossorigin }
   return openTag(tag, builtIn, given, { integrity, ...place }) + end

@@ -56,7 +56,7 @@ interface PageOptions {
 
 type MakeHelpers = (options: PageOptions) => ViewHelpers
 
-/** The page of helpers that all pages share: none of them adds to it. */
+/** The page of helpers that all pages share; no helper adds to it. */
 const NO_PAGE = new Set<string>()
 
 interface App {
@@ -69,7 +69,7 @@ export interface ViewHelperSettings<A extends App = App> {
   readonly apps: readonly A[]
 }
 
-/** Makes the helpers of each app once, so a request only looks them up, or for each page if those of an extra are. */
+/** Makes the helpers of each app once, so a request only looks them up; or for each page, if an extra needs that. */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
   assetsOf: (app: A) => AppAssets,
@@ -106,7 +106,7 @@ function helpersFor(
     ...tagHelpers(view),
     ...importMapHelpers(view)
   }
-  // Inherited: defining accessors on the helpers of each page would cost a microsecond per page.
+  // Accessors are inherited: defining them on the helpers of each page would cost a microsecond per page.
   const versioned = {
     get version() {
       return assets.version()
