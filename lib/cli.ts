@@ -16,7 +16,7 @@ process.stdout.on('error', error => {
   process.exit(0)
 })
 
-/** Specs wait for it. An `await` in its place would have no equivalent in CommonJS. */
+/** Specs await it. A top-level `await` would have no equivalent in CommonJS. */
 export const done = run(process.argv.slice(2)).then(
   status => void (process.exitCode = status),
   fail
@@ -24,7 +24,7 @@ export const done = run(process.argv.slice(2)).then(
 
 function fail(error: unknown): void {
   const { stack } = (error ?? {}) as { stack?: unknown }
-  // The message states what to fix.
+  // The message says what to fix; the stack is for DEBUG.
   const text = process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
   const more = error instanceof AssetError && !process.env.DEBUG ? `\n  See ${error.help}` : ''
   process.stderr.write(`koa-fresh-assets: ${printableLines(text)}${more}\n`)

@@ -13,7 +13,7 @@ export interface FilesOptions extends Omit<MountOptions, 'dir' | 'index'> {
   at?: string | undefined
   /** The directory to which the directory and `manifest` are relative. Default: the working directory. */
   root?: string | undefined
-  /** The file for a folder, as the option `index` of a mount; `false` for none. Default: `index.html`. */
+  /** The file for a folder, like the option `index` of a mount; `false` for none. Default: `index.html`. */
   index?: string | false | undefined
 }
 
@@ -29,14 +29,14 @@ const FILES = {
 
 /**
  * Serves the files of one directory and nothing else, as koa-static does, and passes any other request on. Files have
- * validators, ranges and compressed copies, and dotfiles are left out, as in a mount of koaAssets. It serves whatever
- * `SERVE_STATIC_ASSETS` is set to, has no apps, no `public` and no live channel, and leaves `ctx.assets` to a koaAssets
- * in front.
+ * validators, ranges and compressed copies, and dotfiles are left out, as in a mount of koaAssets. It serves files
+ * regardless of `SERVE_STATIC_ASSETS`, has no apps, no `public` and no live channel, and leaves `ctx.assets` to a
+ * koaAssets in front.
  * @param dir the directory, relative to `root`
  * @example
  * app.use(koaFiles('dist', { cacheControl: 'public, max-age=600', fallback: 'index.html' }))
- * @throws TypeError for a wrong option
- * @throws AssetError for a directory that may not be served, or a manifest that is needed and missing
+ * @throws TypeError for an invalid option
+ * @throws AssetError for a directory that may not be served, or a required manifest that is missing
  */
 export function koaFiles(dir: string, options: FilesOptions = {}): Middleware {
   check({ ...checked(options, record, 'options'), dir }, FILES)

@@ -1,4 +1,4 @@
-// The asset middleware, with the route of one request; and precompile, which a deploy calls.
+// The asset middleware, which shows the way of a request, and precompile, which a deploy calls.
 import compose from 'koa-compose'
 import type { Context, Middleware, Next } from 'koa'
 import type { PrecompileOptions, PrecompileReport } from './runtime/settings/extra-options.ts'
@@ -74,7 +74,7 @@ export type { ViewHelpers } from './runtime/views/view-helpers.ts'
 /** The members that koaAssets adds to Koa's context. */
 export interface AssetContext extends OwnContext, ContextExtras {}
 
-// The declaration is here, as the types of an entry point contain only the names that it exports.
+// The declaration is here because the types of an entry point contain only the names that it exports.
 declare module 'koa' {
   interface ExtendableContext extends AssetContext {}
 }
@@ -86,8 +86,8 @@ declare module 'koa' {
  * const app = new Koa()
  * app.use(koaAssets({ root: import.meta.dirname, serve: true }))
  * app.use(ctx => { ctx.body = ctx.assets.stylesheet('app') })
- * @throws TypeError for a wrong option
- * @throws AssetError for a directory or a manifest that is needed and cannot be used
+ * @throws TypeError for an invalid option
+ * @throws AssetError for a required directory or manifest that cannot be used
  */
 export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settleProject(options)
@@ -111,7 +111,7 @@ async function passOnUnserved(pipeline: Pipeline, ctx: Context, next: Next): Pro
   if (typeof wanted === 'object') pipeline.reportMissing(wanted)
 }
 
-/** These are imported one by one: Jest's ES modules fail when two imports that share a module run at once. */
+/** Starts extras one by one: Jest's ES modules fail when two imports that share a module run at once. */
 async function beginDevelopment(pipeline: Pipeline): Promise<void> {
   const warn = warnOnce()
   tellRefusals(warn)
@@ -131,9 +131,9 @@ class AssetServer {
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
   readonly #watch: Running['watch']
-  /** True if there may be a response to a request that the rest of the stack leaves as a 404. */
+  /** True if a request that the rest of the stack leaves as a 404 may still get a response. */
   readonly #mayFallBack: boolean
-  /** The middleware behind this one is the rest of the stack. */
+  /** Provides the helpers, then runs the rest of the stack. */
   readonly #rest: Middleware
   readonly #exitOf: (ctx: Context) => Exit
 
@@ -218,7 +218,7 @@ class AssetServer {
     }
   }
 
-  /** @returns false when there is no file that the request asks for */
+  /** @returns false if the requested file does not exist */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const pipeline = this.#pipeline
     const { directories, settings } = pipeline
@@ -228,7 +228,7 @@ class AssetServer {
       return await this.#send(ctx, find)
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
-      // The last target of a source that cannot be published.
+      // While a source cannot be published, its last target is served.
       const lastGood = () => directories.public.find(wanted)
       if (isDevelopment) await showError(ctx, error, settings)
       else if (await this.#send(ctx, lastGood)) ctx.app.emit('error', logInFullOnce(error), ctx)
@@ -237,7 +237,7 @@ class AssetServer {
     }
   }
 
-  /** Lets an extra change what a request in development is sent of a file. */
+  /** Lets an extra change the file that a request gets in development. */
   async #adapted(wanted: Wanted): Promise<Found> {
     const { running } = this.#pipeline
     const file = await this.#pipeline.current(wanted)
@@ -259,9 +259,9 @@ class AssetServer {
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
  *   and `fingerprint` to true, and `missing` to `error`
  * @throws TypeError for an invalid option of either argument
- * @throws PrecompileError that lists every broken source; nothing was published
- * @returns with `apps: false` a report of no assets; nothing is written
- * @throws AssetError with the code `precompile-empty` when there are no assets otherwise, `precompile-busy` while
+ * @throws PrecompileError that lists every broken source; nothing is published
+ * @returns a report; with `apps: false` it has no assets, and nothing is written
+ * @throws AssetError with the code `precompile-empty` when apps have no assets, `precompile-busy` while
  *   another precompile is running, or `publish-failed` when a file cannot be written
  * @example
  * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })

@@ -1,4 +1,4 @@
-// The caching middleware gives routes their methods, and sends the response of a route that was halted.
+// The caching middleware, which gives routes their methods and sends the response of a route that has halted.
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './runtime/diagnostics.ts'
 import { forbidStoring } from './runtime/http/cache-control.ts'
@@ -67,7 +67,7 @@ const CONTENT_FIELD = /^(?:content-(?:type|length|encoding|language|range|digest
  *   await ctx.fresh(book.updatedAt)
  *   ctx.body = await render(book)
  * })
- * @throws TypeError for a wrong option, with its name, what was expected and what was given
+ * @throws TypeError for an invalid option, with its name, the expected value and the given one
  */
 export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
   const settings = settle(options)
@@ -120,7 +120,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (statusCode >= 400) state.withdrawInvalidation()
   if (statusCode >= 400 && state.decision === undefined) {
     replaceWritten(ctx, state)
-    // Nobody stores a 412 or a 416 of a file.
+    // No cache stores a 412 or a 416 for a file.
     const mayBeStored = state.mayHaveDefaults && statusCode !== 412 && statusCode !== 416
     if (mayBeStored && !isUntouched(ctx)) forbidStoringUnlessSaid(ctx)
     else if (mayBeStored && isOutermost) forbidStoringWhenSent(ctx)
@@ -131,7 +131,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   }
   const isPromised = ctx.res.hasHeader('Cache-Control') && isStream(ctx.body)
   if (isPromised && isOutermost) forbidStoringWhenSent(ctx)
-  // A browser would replace its stored policy, with the nonce of the stored body (RFC 9111 section 3.2).
+  // A browser would replace its stored policy, whose nonce is in the stored body (RFC 9111 section 3.2).
   if (statusCode === 304 && isOutermost)
     policiesWithNonce(ctx.res).forEach(name => ctx.remove(name))
   // Served files have already been compared with the request, and a 404 behind this middleware may become a file.
@@ -156,7 +156,7 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Deci
     state.hadStream = isStream(ctx.body)
     dropBody(ctx)
   }
-  // The status comes after the body, because Koa changes it with the body.
+  // The status is set after the body, as setting the body changes it.
   ctx.status = status
   state.setValidators(validators)
   if (status === 412) {
