@@ -18,7 +18,7 @@ export interface Addresses extends Pick<
   'modules' | 'moduleAt' | 'resolve' | 'bareImports' | 'inViews' | 'isLasting'
 > {
   readonly has: (name: string) => boolean
-  /** Returns the files that a page loads for a name; undefined for an own asset, and for an unknown name. */
+  /** Returns the files that a page loads for a name; undefined for an asset of the apps, and for an unknown name. */
   readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
 }
 
@@ -55,7 +55,7 @@ function ownAddresses(app: AppSettings, parts: Parts): Addresses {
   return plainNames(app, app.compile ? onRequest : undefined, check)
 }
 
-/** A name that begins with the path of another app is that app's, as its URL is. */
+/** A name that begins with the path of another app is that app's, like its URL. */
 function withOwners(app: AppSettings, own: Addresses, settings: Settings, all: OwnAddresses) {
   const at = (given: string) => {
     const owner = ownerOf(settings, app, given)
@@ -80,7 +80,7 @@ function refuseName(_: AppSettings, name: string): never {
   throw new AssetError('asset-unknown', message)
 }
 
-/** @param check refuses a name that nothing is published under, or warns of it later */
+/** @param check rejects a name under which nothing is published, or warns of it later */
 function plainNames(app: AppSettings, onRequest?: OnRequest, check?: OnRequest['checkName']) {
   const prefix = encodePath(app.urlPrefix)
   const plain: Addresses = {
@@ -91,7 +91,7 @@ function plainNames(app: AppSettings, onRequest?: OnRequest, check?: OnRequest['
     moduleAt: () => undefined,
     resolve(given) {
       check?.(app, given)
-      // As in production a tail is found, but never part of a URL.
+      // A tail is found, as in production, but the URL has the whole name.
       const { name = given, readDetails } = onRequest?.chosen(app, given) ?? {}
       return { ...plainAddress(prefix, name), readDetails }
     }
@@ -119,7 +119,7 @@ function withImports(plain: Addresses, app: AppSettings, known: () => readonly K
 function inManifest(app: AppSettings, parts: Parts): Addresses {
   const names = () => parts.namesOf(app) ?? NONE
   return {
-    // While sources are compiled, a name has no address as long as its source does not compile.
+    // With `compile`, a name has no address while its source does not compile.
     isLasting: !app.compile,
     loadedFor: () => undefined,
     has: name => names().has(app, name),

@@ -1,4 +1,4 @@
-// Adds helpers and methods to Koa's context, and in development the pages below `<prefix>/-/` and those about errors.
+// Adds helpers and methods to Koa's context and, in development, the pages below `<prefix>/-/` and error pages.
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError, logInFullOnce } from '../errors.ts'
 import { isLocal, isOwnPage, opensPage } from '../http/requests.ts'
@@ -42,7 +42,7 @@ export function provideContext(pipeline: Pipeline, development?: Development): M
   return function assetContext(ctx, next): Promise<unknown> {
     const { loading } = pipeline
     if (loading) return loading.then(() => assetContext(ctx, next))
-    // An instance with mounts only, such as behind a session, leaves names to the one in front.
+    // An instance that has only mounts, such as one behind a session, leaves names to the one in front.
     const isProvider = hasNames || !hasAssets(ctx)
     for (const provide of methods) provide(ctx, isProvider)
     if (!isProvider) return next()
@@ -54,7 +54,7 @@ export function provideContext(pipeline: Pipeline, development?: Development): M
     const responded = development?.isAllowed(ctx.req) ? made.then(() => tell(ctx)) : made
     if (!areOfPage) return responded
     return responded.catch((error: unknown) => {
-      // The error page is another page than the one for which helpers have written tags.
+      // The error page is not the page for which helpers have written tags.
       provideWhenRead(ctx, helpersOf)
       throw error
     })
@@ -71,11 +71,11 @@ const MADE = Symbol('ctx.assets')
 
 type Lazy = Context & { [MAKE]?: (ctx: Context) => ViewHelpers; [MADE]?: ViewHelpers | undefined }
 
-/** Makes the helpers of a page when they are first read, which a 304 never does. */
+/** Makes the helpers of a page when they are first read; a 304 never reads them. */
 function provideWhenRead(ctx: Lazy, make: (ctx: Context) => ViewHelpers): void {
   const { context } = ctx.app
   if (!Object.hasOwn(context, 'assets')) Object.defineProperty(context, 'assets', WHEN_READ)
-  // An instance in front may have set its own, which would hide the accessor.
+  // An instance in front may have set its own `assets`, which would hide the accessor.
   if (Object.hasOwn(ctx, 'assets')) Reflect.deleteProperty(ctx, 'assets')
   ctx[MAKE] = make
   ctx[MADE] = undefined
@@ -99,7 +99,7 @@ const WHEN_READ: PropertyDescriptor & ThisType<Lazy> = {
   configurable: true
 }
 
-/** Passes the request on. In development, while a page cannot be rendered, browsers get one that tells why. */
+/** Waits for `work`, then passes the request on. If it fails in development, a navigation gets an error page. */
 async function nextAfter(work: Promise<unknown>, ctx: Context, next: Next, settings: Settings) {
   try {
     await work
@@ -117,7 +117,7 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
   const pages = once(async (): Promise<Pages> => {
     const made: Pages[] = []
     await pipeline.load()
-    // These are imported one after the other, as Jest needs it.
+    // Jest needs these imports one after the other.
     for (const extra of pipeline.settings.extras) {
       const own = await extra.pages?.(pipeline)
       if (own) made.push(own)
@@ -131,20 +131,20 @@ export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
     async respond(ctx: Context, next: Next): Promise<unknown> {
       const { req } = ctx
       const path = rawPath(req.url ?? '')
-      // A browser names the origin of every page that sends something.
+      // Browsers send `Origin` with every POST.
       const isSent = req.method === 'POST' && req.headers.origin !== undefined
       const isFor = path.startsWith(start) && (isSent || isRead(req))
       if (!isFor || !isAllowed(req) || !isOwnPage(req.headers)) return next()
       const handler = (await pages())[`${isSent ? 'POST ' : ''}${path.slice(start.length)}`]
       if (!handler) return next()
-      // Browsers without Fetch Metadata need this, and browsers do not send it over http to the names in `hosts`.
+      // This protects browsers that send no Fetch Metadata, as none does over http to the names in `hosts`.
       ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
       return handler(ctx)
     }
   }
 }
 
-/** Shows the error that has to be fixed first: as a page for browsers, else as text. */
+/** Responds with the error that must be fixed first: a page for browsers, text for others. */
 export async function showError(ctx: Context, error: AssetError, settings: Settings) {
   const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
   const { errorPage } = await import('../../publishing/error-page.ts')

@@ -1,11 +1,11 @@
-// Reads what pages contain of files, each from the beginning of its file; extras know the formats.
+// Reads the details of files that pages contain, from the beginning of each file; extras know the formats.
 import { readInto, withOriginal, type Content } from '../files/open-file.ts'
 import type { Details } from '../urls/manifest.ts'
 import type { AppSource, Extra, Project } from './extra.ts'
 
 export const HEAD = 256 * 1024
 
-/** Returns the details of a file that is published under a name, its source that of an app or a file in a mount. */
+/** Returns the details of a file by its name. @param asset the source in an app; undefined for a file in a mount */
 export async function detailsIn(
   extras: readonly Extra[],
   name: string,

@@ -13,26 +13,26 @@ import type { Helpers, MountAssets } from '../views/asset-url.ts'
 export interface Project extends Settings {
   readonly options: KoaAssetsOptions
   readonly extras: readonly Extra[]
-  /** Makes what extras do with texts in every environment, with the first text. */
+  /** Makes the transforms that run in every environment, for the first text that needs them. */
   readonly transforms: () => Promise<readonly Transform[]>
-  /** Returns the project with some options replaced, or as `precompile` has them. @throws as `koaAssets` */
+  /** Returns the project with some options replaced, or as `precompile` has them. @throws like `koaAssets` */
   readonly changed: (options: KoaAssetsOptions, isPrecompile?: boolean) => Project
 }
 
-/** A folder of lib/extras. A member that one alone has says why the core asks. @typeParam Whole is `Pipeline` */
+/** A folder of lib/extras. A member that only one has says why the core asks. @typeParam Whole is `Pipeline` */
 export interface Extra<Whole = unknown> {
   readonly name: string
   /** The names of the extras that it imports: it cannot be kept without them. */
   readonly standsOn?: readonly string[]
-  /** Makes its part of requests and pages. @throws AssetError for a file that cannot be used: no server starts */
+  /** Makes its part of requests and pages. @throws AssetError for an unusable file: the server does not start */
   run?(project: Project, warn: Warn): Running | undefined
   /** Begins its work beside a server in development. */
   start?(pipeline: Whole): Promise<void>
-  /** Makes the pages for developers below `<prefix>/-/`, with the first request for one. */
+  /** Makes the pages for developers below `<prefix>/-/` when the first one is requested. */
   pages?(pipeline: Whole): Promise<Pages>
   /**
-   * Makes members of Koa's `ctx`. Each middleware provides its own, and the core alone knows when: `hasNames` is true if
-   * `ctx.assets` will be that of this middleware, and not of one in front.
+   * Makes members of Koa's `ctx`. Each middleware provides its own, and only the core knows when: `hasNames` is true if
+   * `ctx.assets` will be that of this middleware, not of one in front.
    */
   methods?(pipeline: Whole): (ctx: Context, hasNames: boolean) => void
   /** Loads its commands, its additions to others, and its rows of the report of a precompile. */
@@ -43,9 +43,9 @@ export interface Extra<Whole = unknown> {
   readonly views?: Views
   /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
   readonly details?: FileDetails
-  /** The index of publications on request, for the next process. The core makes and reads it. */
+  /** Keeps the index of files published on request for the next process; the core makes and reads it. */
   readonly keptIndex?: KeptIndex
-  /** Changes texts between compilers and references. @param by what a precompile was asked for */
+  /** Changes texts between compilers and references. @param by the options of a precompile */
   transform?(project: Project, by?: PrecompileExtras, warn?: Warn): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
   bundler?(
@@ -53,14 +53,14 @@ export interface Extra<Whole = unknown> {
     sources: unknown,
     transforms: readonly Transform[]
   ): Promise<Bundler | undefined>
-  /** The deltas of files: the core alone knows what it sends, and when a precompiled file is there. */
+  /** The deltas of files: only the core knows what it sends, and when a precompiled file exists. */
   readonly deltas?: Deltas
 }
 
 export interface Deltas {
-  /** Finds those of files that are sent. It is made at start; undefined if none is wanted. */
+  /** Makes, at start, the finder of deltas for served files; undefined if none are wanted. */
   sender(settings: Settings): Sender | undefined
-  /** Writes those of precompiled files beside them. @param before the paths that pages name now, by plain URL path */
+  /** Makes the writer of deltas of precompiled files. @param before the paths that pages name now, by plain URL path */
   writer(settings: Settings, before: AssetsByPath, unsaved: NewNames): Promise<DeltaWriter>
 }
 
@@ -99,7 +99,7 @@ export interface Views {
 export interface CommandLine {
   readonly commands?: readonly Command[]
   readonly additions?: readonly Addition[]
-  /** Describes its rows of the report of a precompile, as texts with headings. */
+  /** Formats its part of a precompile's report as rows of heading and text. */
   rows?(report: object): Rows
 }
 
@@ -108,14 +108,14 @@ export type Rows = readonly (readonly [heading: string, text: string])[]
 export interface Problem {
   /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
   readonly path: string
-  /** The fault, to be read after the path: `is missing`. */
+  /** The fault, worded to follow the path: `is missing`. */
   readonly message: string
 }
 
 export interface FileDetails {
   /** Tells whether files of that name have such details; the name has no query. */
   isFor(name: string): boolean
-  /** @param apps those whose files it is to read; none for files in mounts */
+  /** @param apps those whose files will be read; none for files in mounts */
   load(apps: readonly AppSettings[]): Promise<ReadDetails>
 }
 
@@ -134,7 +134,7 @@ export interface Check {
   /** The section of the documentation that says more about the problems. */
   readonly help: string
   readonly report: object
-  /** Warnings for `precompile` and `verify` that are no problems. */
+  /** Warnings for `precompile` and `verify` that are not problems. */
   readonly doubts: readonly string[]
 }
 
@@ -148,7 +148,7 @@ export interface Running {
   readonly helpers?: Helpers | undefined
   /** The files of mounts, which are searched after those of the apps. */
   readonly mountAssets?: MountAssets | undefined
-  /** Tells whether a name contains a hash of the file's bytes, so it never changes at its URL. @param path decoded */
+  /** Tells whether a name contains a hash of the bytes, so its URL always has the same file. @param path decoded */
   isHashed?(mount: Pick<MountSettings, 'urlPath'>, path: string): boolean
   /** Returns a responder for a path that the rest of the stack leaves as a 404; undefined for any other path. */
   readonly responderAt?:
@@ -158,13 +158,13 @@ export interface Running {
   readonly watch?: ((ctx: Context) => void) | undefined
   /** Is called in development for a response to this machine, which middleware in front may still change. */
   responded?(ctx: Context): Promise<void>
-  /** Changes what a request in development is sent of a file. The core alone knows what is sent. */
+  /** Changes the file that a request gets in development. Only the core knows which file is sent. */
   adapt?(file: ServedFile, wanted: Wanted): Promise<ServedFile>
 }
 
 /** A part of pages that may change while a server runs. */
 export interface PageDependency {
-  /** Looks for changes before a page, unless it did so less than `seconds` ago; undefined: nothing is waited for. */
+  /** Looks for changes before a page, unless it did so less than `seconds` ago; undefined if nothing is awaited. */
   readonly refresh?: ((seconds: number) => Promise<unknown> | undefined) | undefined
   /** A text that changes whenever a URL in a page may. */
   readonly version?: string | undefined
@@ -186,7 +186,7 @@ export interface SourceList {
   readonly files: readonly SourceFile[]
   /** A number that grows with every change of `files`. */
   readonly version: number
-  /** The beginning of all their names: a name that has it can only be one of these. */
+  /** The beginning of all their names: no other name begins with it. */
   readonly prefix: string
   /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
@@ -196,7 +196,7 @@ export interface SourceList {
   fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
-  /** Hands over, once, the draft that it made of a script to find its imports; the type is that of a room above this one. */
+  /** Returns, only once, the draft of a script that was made to find its imports; the type is that of a room above. */
   drafted?(file: string, project: Project, isMapped: boolean): Promise<unknown>
   /** The imports that pages need to know. @throws AssetError while a file that is asked for cannot be published */
   readonly imports?: KnownImports | undefined
@@ -213,7 +213,7 @@ export interface SourceFile {
   readonly compiler?: Compiler | undefined
   readonly specifiers?: readonly string[] | undefined
   readonly packageName?: string | undefined
-  /** Says why a file of a package is published as it is: an option names it, or a text that was rendered asks for it. */
+  /** The reason why a file of a package is published unchanged: an option names it, or a rendered text asks for it. */
   readonly asItIs?: 'named' | 'asked'
 }
 
@@ -241,7 +241,7 @@ export interface Call {
 export interface Command {
   readonly name: string
   readonly summary: string
-  /** The name of the command that follows it in that list; undefined for the last one. */
+  /** The name of the next command in the general help; undefined for the last one. */
   readonly before?: string
   /** The purpose of the command; at most 84 characters per line. */
   readonly about: string
@@ -258,12 +258,12 @@ export interface Addition extends Pick<Command, 'about'> {
   readonly options?: OptionSpecs
   readonly examples?: Command['examples']
   readonly to: string
-  /** Runs in place of the command, for a line that asks for it; undefined for any other. */
+  /** Runs instead of the command if the command line asks for it; returns undefined otherwise. */
   readonly run?: (call: Call) => Promise<number> | undefined
 }
 
 export interface DeltaWriter {
-  /** Writes deltas for a file; called once the file and its compressed copies are there. */
+  /** Writes deltas for a file; called once the file and its compressed copies exist. */
   write(file: PrecompiledFile): Promise<void>
   report(): Promise<object>
 }

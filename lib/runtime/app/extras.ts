@@ -1,4 +1,4 @@
-// Lists the extras, and settles options with them. Without its lines in the tables and its folder an extra is gone.
+// Lists the extras, and settles options with them. To remove an extra, delete its folder and its lines in the tables.
 import type { Extra, Project } from './extra.ts'
 import type { Pipeline } from './pipeline.ts'
 import { once } from '../concurrency.ts'
@@ -42,7 +42,7 @@ export const EXTRAS: readonly Extra<Pipeline>[] = [
   warnings
 ]
 
-/** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
+/** @throws TypeError for an invalid option; AssetError for a directory that cannot be used */
 export function settleProject(
   options: KoaAssetsOptions = {},
   processEnv = process.env,

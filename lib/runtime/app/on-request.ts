@@ -1,10 +1,10 @@
-// Declares what a server that compiles loads from publishing: the one way from the runtime to sources.
+// Declares what a server that compiles loads from publishing: the only way from the runtime to sources.
 import type { Target } from '../settings/public-directory.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Details, Names } from '../urls/manifest.ts'
 import type { KnownImports, PageDependency } from './extra.ts'
 
-/** The referrer of a URL that nothing replaces: production has names alone at URLs, no tails. */
+/** The referrer for a URL that nothing replaces: in production only whole names have URLs, tails have none. */
 export const BY_URL = 'a page asks for'
 
 /** Brings files up to date with their sources before a request or a page gets them. */
@@ -17,13 +17,13 @@ export interface OnRequest {
   readonly dependencies: readonly PageDependency[]
   /** False once a source may have been added or removed, as far as is known without a stat. */
   readonly isCurrent: boolean
-  /** Returns the name itself before the name without its fingerprint; undefined when neither has a source. */
+  /** Returns the name if it has a source, else the name without its fingerprint; undefined if neither has one. */
   sourced(app: AppSettings, name: string): Promise<string | undefined>
-  /** Returns what a plain name, or a tail, finds in the sources as last listed: helpers cannot wait. */
+  /** Finds a plain name or a tail among the sources as last listed, since helpers cannot wait. */
   chosen(app: AppSettings, name: string): Chosen | undefined
   /** Returns the imports that pages with plain names need to know; undefined for an app that has none. */
   imports(app: AppSettings): (() => readonly KnownImports[]) | undefined
-  /** Warns, later, of a name that has no source. @param whose the referrer, `a page links to`; with `BY_URL` of a tail too */
+  /** Warns later of a name without a source. @param whose the referrer, `a page links to`; `BY_URL` covers tails */
   checkName(app: AppSettings, name: string, whose?: string): void
 }
 

@@ -14,34 +14,34 @@ import { makeAddresses, type Addresses } from './addresses.ts'
 import { BY_URL, type OnRequest } from './on-request.ts'
 import type { PageDependency, Project, Running } from './extra.ts'
 
-/** The number of attempts while others replace or remove the target, perhaps with bytes from before an edit. */
+/** The number of attempts while others replace or remove the target, perhaps with the bytes from before an edit. */
 const MAX_ATTEMPTS = 5
-/** Nobody writes a longer name, in characters; a flood of them would stay in memory. */
+/** The longest name, in characters, that is reported: nobody writes longer ones, and a flood would stay in memory. */
 const MAX_WRITTEN = 200
 
 export class Pipeline {
   readonly settings: Project
   readonly directories: Directories
   readonly running: readonly Running[]
-  /** The error of a manifest that is needed and missing or broken: no server starts with one. */
+  /** The error of a required manifest that is missing or broken: a server with one does not start. */
   failure: AssetError | undefined
   recall: Directories['recall']
   /** Loads publishing on request, whether or not an app needs it. */
   readonly load = once(() => this.#load())
-  /** Set once it is loaded, as the two below. */
+  /** Set once publishing is loaded; the next two are also set where nothing needs it. */
   onRequest: OnRequest | undefined
   addressesOf!: (app: AppSettings) => Addresses
   viewHelpers!: (app: string, isLive?: boolean) => ViewHelpers
   readonly warn: (message: string) => void
   readonly #precompiled: ReloadedNames | undefined
   #dependencies: readonly PageDependency[] = []
-  /** The time in seconds for which the last look at them is trusted. */
+  /** The time in seconds for which the last look at dependencies is trusted. */
   readonly #trusted: number
-  /** The names of which a file was reported: where one is missing, mostly all are. */
+  /** The names of which one file was reported missing: usually the others are missing as well. */
   #reported: Names | undefined
   #isReady = false
   readonly #loadRooms = once(async () => {
-    // These are imported one after the other, as Jest needs it.
+    // Jest needs these imports one after the other.
     for (const { load } of this.running) await load?.()
   })
   readonly #start = once(async () => {
@@ -78,8 +78,8 @@ export class Pipeline {
     return this.settings.apps.some(({ compile }) => compile)
   }
 
-  // Node 20 remembers an import() that has failed, and Node 22 one that has failed in a deeper file: as only another
-  // process can load it then, a server in production ends; in development pages show the error.
+  // Node 20 remembers an import() that has failed, and Node 22 one that has failed in a deeper file. Only another
+  // process can load it then, so a server in production ends; in development pages show the error.
   async #begin(): Promise<void> {
     const failure = await failureOf(this.#start)
     if (failure === undefined || this.settings.env === 'development') return
@@ -90,7 +90,7 @@ export class Pipeline {
     })
   }
 
-  /** Requests wait until publishing on request and dev servers are loaded; undefined without these, and after that. */
+  /** Resolves once all that requests wait for is loaded, such as publishing; undefined if nothing is left to load. */
   get loading(): Promise<void> | undefined {
     return this.#isReady ? undefined : this.#start()
   }
@@ -220,7 +220,7 @@ export class Pipeline {
     this.onRequest?.checkName(app, name, 'a browser asked for')
   }
 
-  /** Warns of a page that has written the URL of a tail: only what refers to a file in a text of ours is replaced. */
+  /** Warns of a page that contains the URL of a tail: only references in published texts are replaced. */
   reportTail(referrer: string, { app, name }: Wanted): void {
     const { env, base, prefix } = this.settings
     if (env !== 'development' || referrer === '' || !app.compile || app.fingerprint) return

@@ -1,4 +1,4 @@
-// Declares how an extra changes texts: a transform of single ones, or a bundler that joins modules.
+// Declares how an extra changes texts: a transform of one text, or a bundler that joins modules.
 import type { AppSettings } from '../settings/settings.ts'
 
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
@@ -11,7 +11,7 @@ export interface Bundler<Nodes = unknown> {
 }
 
 export interface Mention {
-  /** The app whose name it is; if it is undefined, any app may be meant. */
+  /** The app to which the name belongs; undefined if it may be any app. */
   readonly app: string | undefined
   /** The name of an asset, or a bare specifier that an inline script imports. */
   readonly name: string
@@ -19,24 +19,24 @@ export interface Mention {
   readonly isImported?: boolean
 }
 
-/** A transform has no member for what it does not do. */
+/** A transform omits members for what it does not do. */
 export interface Transform {
   minifies?(app: AppSettings): boolean
   takes?(app: AppSettings, name: string): boolean
-  /** Returns the browsers whose syntax the texts of an app get, by esbuild's names; if it is undefined, any syntax will do. */
+  /** Returns the browsers whose syntax an app's texts get, by esbuild's names; undefined if any syntax will do. */
   targetOf?(app: AppSettings): readonly string[] | undefined
-  /** Transforms a text; undefined: it is published as it is. @throws CompileError for a source that is not valid */
+  /** Transforms a text; undefined if it is published unchanged. @throws CompileError for a source that is not valid */
   apply?(text: TransformedText): Promise<Transformed | undefined>
-  /** Changes what a compiler made of a script, before its constants have values; undefined: it stays. */
+  /** Changes the compiled code of a script before its constants are replaced; undefined if it stays unchanged. */
   instrument?(code: string, file: string, isMapped: boolean): Promise<Transformed | undefined>
   report?(): Promise<object>
 }
 
 export interface Transformed {
   readonly code: string
-  /** The absolute paths of files that decided how it was transformed, there or not. */
+  /** The absolute paths of files that decided how it was transformed, existing or not. */
   readonly looked?: readonly string[]
-  /** The source map as JSON; undefined for one that is in the code, or none. */
+  /** The source map as JSON; undefined if it is inline or there is none. */
   readonly map?: string
   readonly warnings?: readonly string[]
 }
@@ -50,6 +50,6 @@ export interface TransformedText {
   readonly isCompiled: boolean
   /** The browsers whose syntax the text has already. */
   readonly target?: readonly string[] | undefined
-  /** True if the code is to end with an inline source map. */
+  /** True if the code must end with an inline source map. */
   readonly isMapped?: boolean
 }
