@@ -1,4 +1,4 @@
-// All directories that are served. A path is looked for in the mounts, the longest URL path first, then in public.
+// All directories that are served. A path is looked up in the mounts, the longest URL path first, then in public.
 import { join } from 'node:path'
 import { firstAnswer } from '../concurrency.ts'
 import { futureRealpath } from '../files/at-start.ts'
@@ -45,19 +45,19 @@ export class Directories {
     // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
     const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
-    // The dev server has the current files of the others.
+    // The other mounts belong to dev servers, which have their current files.
     const served = mounts.filter(({ isServed }) => isServed)
     const directoryOf = (mount: MountSettings) =>
       mountDirectory(settings, mount, { isHidden, isHashed })
     this.#mounts = new Map(served.map(mount => [mount, this.#filesOf(directoryOf(mount))]))
   }
 
-  /** Returns the file of a raw path, or that no directory has one, as far as it is known without reading the disk. */
+  /** Returns the file of a raw path, or `missing` if no directory has it, as far as known without reading the disk. */
   recall(rawPath: string, mounts: Settings['mounts']): Found | 'missing' {
     for (const mount of mounts) {
       const files = this.#mounts.get(mount)
       if (!files) continue
-      // It may be redirected to its index file.
+      // The path may be redirected to the index file.
       if (rawPath === mount.urlPath) return undefined
       for (const ending of mount.endings) {
         const known = files.recall(rawPath + ending)
@@ -103,14 +103,14 @@ export class Directories {
   }
 }
 
-/** Returns a check for these files, also compressed or spelled differently; undefined if there are none. */
+/** Returns a check for these files, compressed copies and other spellings included; undefined if there are none. */
 function hides(files: readonly string[]): Directory['isHidden'] {
   if (files.length === 0) return undefined
   const hidden = new Set(files.flatMap(file => [file, futureRealpath(file)]).map(folded))
   return file => hidden.has(folded(withoutCodingExtension(file)))
 }
 
-/** Browsers fetch scripts, fonts and tags with `integrity` from a host in CORS mode. */
+/** Returns who may read files: browsers fetch scripts, fonts and tags with `integrity` from a host in CORS mode. */
 function crossOriginOf({ env, host, live }: Settings): CrossOrigin | undefined {
   if (host === undefined) return undefined
   return env === 'development' ? { hosts: live?.hosts ?? new Set() } : '*'
@@ -155,7 +155,7 @@ function publicDirectory(
 
 type IsHashed = (mount: MountSettings, path: string) => boolean
 
-/** Returns the Cache-Control of a single-page application's page: something else may be at its URL tomorrow. */
+/** Returns the Cache-Control of a single-page application's page: its URL may have other content tomorrow. */
 export function pageCacheControl({ cacheControl }: MountSettings, path: string): string {
   const given = cacheControl?.(path)
   return given !== undefined && isUnstored(given) ? given : 'no-cache'
@@ -163,11 +163,11 @@ export function pageCacheControl({ cacheControl }: MountSettings, path: string):
 
 const DELTA = new RegExp(`\\.${DIGEST_PATTERN}\\.dcz$`)
 
-/** Hides compressed copies of what is excluded, and deltas to it, as well. */
+/** Hides excluded files, with their compressed copies and the deltas to them. */
 function excluding(globs: readonly string[], dir: string, isHidden: Directory['isHidden']) {
   const isExcluded = excluderOf(globs)
   return async (file: string) => {
-    // A link to what is excluded is known by its real path, which may begin otherwise than that of the directory.
+    // A link to an excluded file is known by its real path, which may begin differently from that of the directory.
     const base = isInside(dir, file) ? dir : ((await realpathOf(dir)) ?? dir)
     const path = pathFrom(base, withoutCodingExtension(file.replace(DELTA, '')))
     return isExcluded(path) || ((await isHidden?.(file)) ?? false)
@@ -205,7 +205,7 @@ function mountDirectory(
           : (lasting ?? revalidated(publicApp.compile)),
         crossOrigin: mount.manifest === undefined ? undefined : crossOrigin,
         around: isFixed ? withoutHash(base + encodeAsImported(path)) : undefined,
-        // No field that holds for all files gives the page a lifetime.
+        // A field that is the same for all files gives the page no lifetime.
         more: [settings.headers, mount.headers].flatMap(values =>
           Object.entries(values?.(path) ?? {}).filter(
             ([name, value]) =>

@@ -15,7 +15,7 @@ export interface PreparedResponse {
   readonly status: number
   /** Content-Length is among them, except for a 304. */
   readonly fields: Fields
-  /** The names of those that replace what was set in front, in lower case. */
+  /** The names, in lower case, of fields that replace those set in front. */
   readonly said: ReadonlySet<string>
   /** An exit remembers here what it needs to send the response again. */
   remembered: unknown
@@ -27,16 +27,16 @@ export function prepareResponse(status: number, fields: Fields, said = NONE): Pr
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The names, in lower case, of fields that replace what was set in front. A guard relies on its Cache-Control. */
+/** Returns the names of fields that replace those set in front, whose Cache-Control stays, as a guard relies on it. */
 export function namesSaid(fields: Fields): ReadonlySet<string> {
   if (fields.length === 0) return NONE
   const names = fields.map(([name]) => name.toLowerCase())
   return new Set(names.filter(name => name !== 'set-cookie' && !isCacheControl(name)))
 }
 
-/** Sets our fields: those that an option or a route has `said` replace earlier ones, and `Vary` is joined. */
+/** Sets our fields: those in `said`, from an option or a route, replace earlier ones, and `Vary` is merged. */
 export function setFields(res: ServerResponse, { status, fields, said }: PreparedResponse): void {
-  // A cache with a lifetime for it would give the failure of one request to all (RFC 9111 section 3).
+  // With a lifetime, a cache would give the failure of one request to all (RFC 9111 section 3).
   const isFailure = status === 412 || status === 416
   if (isFailure && res.getHeaderNames().some(isLifetime)) forbidStoring(res)
   for (const [name, value] of fields) {
@@ -57,7 +57,7 @@ function mergeVary(earlier: string, value: string): string {
   return [earlier, ...added].join(', ')
 }
 
-// RFC 9110 sections 8 and 14.3, RFC 9530. Content-Location stays: middleware that rewrites a URL means the file.
+// RFC 9110 sections 8 and 14.3, RFC 9530. Content-Location stays: middleware that rewrites a URL means the file by it.
 const CONTENT_FIELD =
   /^(?:content-(?:type|encoding|language|length|range|digest)|repr-digest|accept-ranges|transfer-encoding|etag|last-modified)$/
 
@@ -68,7 +68,7 @@ export function removeContentFields(res: ServerResponse): void {
   if (!isHttp2(res)) res.statusMessage = ''
 }
 
-/** Our fields, if they have a value, with others replacing those of the same name; `Vary` has the members of both. */
+/** Returns our fields that have a value; others replace those of the same name, and `Vary` has the members of both. */
 export function withMore(
   ours: readonly (readonly [name: string, value: string | undefined])[],
   more: Fields

@@ -19,7 +19,7 @@ export interface ServedFile {
   readonly copies: Copies
   /** True if the name has a fingerprint that is the digest of the bytes. */
   readonly isVerified: boolean
-  /** Finds the delta that a request may be sent instead; undefined if there can be none. */
+  /** Finds the delta to send instead for a request; undefined if there can be none. */
   readonly deltaFor:
     | ((headers: IncomingHttpHeaders) => (() => Promise<Variant | undefined>) | undefined)
     | undefined
@@ -27,11 +27,11 @@ export interface ServedFile {
   readonly isAtHand: boolean
   /** False for a file that changed so recently that it may change again without a new stamp. */
   readonly isSettled: boolean
-  /** Uses it while it is open, described as it is by then; undefined for a miss. */
+  /** Opens the file, and calls `use` with its description at that time; undefined for a miss. */
   readonly open: <T>(use: UseOpened<T>) => Promise<T | undefined>
-  /** Milliseconds of the monotonic clock, as the next one; Infinity for a verified fingerprint. */
+  /** A time of the monotonic clock in milliseconds, like the next one; Infinity for a verified fingerprint. */
   trustedUntil: number
-  /** The time at which its compressed copies are looked for again, if the file itself is the same. */
+  /** The time when the compressed copies are looked for again, if the file itself is unchanged. */
   copiesTrustedUntil: number
 }
 
@@ -39,13 +39,13 @@ export type Found = ServedFile | undefined
 export type Variants = readonly [identity: Variant, ...others: Variant[]]
 export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
 
-// All directories share one memory. A file that is no delta to be sent has no variant: it is not checked each time.
+// All directories share one memory. A file that is no usable delta is kept without variants, to be checked only once.
 export type Memory = LRUCache<string, { readonly variants: readonly Variant[] }>
 
-// A variant costs this much beside its body, measured in resident memory, garbage that is not yet collected included.
+// The cost of a variant besides its body, measured in resident memory, uncollected garbage included.
 const OVERHEAD_BYTES = 12 * 1024
 
-/** @param maxBytes of all variants; 0 keeps none */
+/** @param maxBytes the limit for all variants together; 0 keeps none */
 export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory {
   return new LRUCache({
     maxSize: Math.max(1, maxBytes),
@@ -54,7 +54,7 @@ export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory 
   })
 }
 
-/** A small body is held twice: the second time it follows a head that is kept (socket.ts). */
+/** A small body is held twice: also as a string, after the head that is kept (socket.ts). */
 function memoryCostOf(length: number): number {
   return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }
@@ -77,7 +77,7 @@ export interface Directory {
   readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
   /** The fingerprint in a name, which the bytes must have. */
   readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
-  /** Tells whether hex digits that are not the digest of the bytes are part of the name. @param plain it without them */
+  /** Tells whether hex digits other than the digest belong to the name. @param plain the path without them */
   readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
   readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
 }
@@ -88,9 +88,9 @@ export function fileIn({ place, urlPath }: Pick<Directory, 'place' | 'urlPath'>,
   return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
 }
 
-/** Finds the deltas of files whose names have a hash, for clients that can read them. */
+/** Finds the deltas of files whose names have a hash, for clients that can decode them. */
 export interface Sender {
-  /** Is called when a file is loaded; undefined for one whose responses stay as they are. */
+  /** Called when a file is loaded; undefined for one whose responses stay unchanged. */
   of(file: Bytes, at: SentFrom): Promise<Sent | undefined>
 }
 
@@ -109,7 +109,7 @@ export interface Sent {
   readonly ofDeltas: Fields
   /** The request fields by which a variant is selected. */
   readonly vary: readonly string[]
-  /** Finds a delta to send instead of the file; undefined: there is none. */
+  /** Finds a delta to send instead of the file; undefined if there is none. */
   readonly find?: ((headers: IncomingHttpHeaders) => Delta | undefined) | undefined
 }
 
@@ -117,11 +117,11 @@ interface Delta {
   /** Appended to the path of the file: the key under which it is remembered. */
   readonly key: string
   readonly dictionary: string
-  /** Reads it; called until it is remembered. An empty list: it may not be sent. Undefined: there is no such file. */
+  /** Reads the delta, until it is remembered. An empty list: it may not be sent; undefined: the file does not exist. */
   readonly read: () => Promise<readonly Bytes[] | undefined>
 }
 
-/** Returns a function by which a file finds its deltas: each is read when a request first asks for it. */
+/** Returns a function that makes the `deltaFor` of a file: each delta is read when a request first asks for it. */
 export function deltaReader(memory: Memory) {
   const loads = new Map<string, Promise<readonly Variant[]>>()
   const load = async (key: string, delta: Delta, fields: SharedFields) => {

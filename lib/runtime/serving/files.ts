@@ -1,4 +1,4 @@
-// Finds, checks and prepares the files of a directory once. What this process may not read does not exist.
+// Finds, checks and prepares the files of a directory once. A file that this process may not read counts as missing.
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CODINGS, type Coding } from '../files/codings.ts'
@@ -33,18 +33,18 @@ import {
   type Bytes
 } from './variant.ts'
 
-/** The names of a directory with more are not remembered. */
+/** A directory with more names than this is not remembered. */
 const MAX_TOP = 5000
 
 export class ServedFiles {
   readonly directory: Directory
   readonly #memory: Memory
-  /** The names in the directory itself: a path that begins with none of them needs no look at the disk. */
+  /** The names in the directory itself: a path that begins with none of them is a miss without a look at the disk. */
   #top: { readonly names: FolderNames | undefined; readonly until: number } | undefined
   readonly #sender: Sender | undefined
   readonly #isInPlace: ReturnType<typeof isInPlace>
   readonly #maxFileBytes: number
-  /** The copies are trusted for this many milliseconds: to look for them would be most of the cost of a check. */
+  /** The copies are trusted for this many milliseconds, since looking for them would be most of the cost of a check. */
   readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #deltasBy: ReturnType<typeof deltaReader>
@@ -78,7 +78,7 @@ export class ServedFiles {
       return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
     }
     const trust = this.directory.revalidateMiss(wanted)
-    // Opening a file shows its stamp.
+    // No stat is needed: opening the file gives its stamp.
     if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
     return ifReadable(this.#file(path), this.#look(wanted))
   }
@@ -89,7 +89,7 @@ export class ServedFiles {
     this.#loads.delete(path)
   }
 
-  // A file that is replaced before it is checked is opened again: not every system knows the path of such an open file.
+  // A file that is replaced before it is checked is opened again: not every system knows the path of such a descriptor.
   async open<T>(
     wanted: Wanted,
     use: UseOpened<T>,
@@ -99,7 +99,7 @@ export class ServedFiles {
     let isReplaced = false
     const used = await withFile(this.#file(wanted.path), async opened => {
       const isSame = known && sameStamp(known.stamp, opened.stats)
-      // The source of a verified one may have to be published again.
+      // The source of a verified file may need to be published again.
       if (known?.isVerified && !isSame) return undefined
       const file = isSame ? known : await this.#describe(wanted, opened)
       if (file) return use(file, opened)
@@ -168,7 +168,7 @@ export class ServedFiles {
     const names = await namesAround(read.file, this.#copiesTrust, read.stamp)
     const codings = this.#codingsBeside(wanted, names)
     const fingerprint = directory.fingerprintOf?.(wanted)
-    // To digest a big file for copies that are not there would take long.
+    // A big file is not digested for copies that do not exist, as that takes long.
     const hasCopies = async () => (await findCopies(read.file, codings)).size > 0
     const needsDigest = fingerprint || (read.digest === undefined && (await hasCopies()))
     const identity = needsDigest ? await withDigest(read, opened) : read
@@ -189,7 +189,7 @@ export class ServedFiles {
     return this.#served(wanted, variants, found, openedAt)
   }
 
-  /** This is a function of its own, as what its closures hold on to is kept as long as the file. */
+  /** This is a separate function, as everything that its closures refer to is kept as long as the file. */
   #served(
     wanted: Wanted,
     variants: Variants,
@@ -214,7 +214,7 @@ export class ServedFiles {
     return file
   }
 
-  /** Takes over bytes that were just published: they need no check of links and names, and are not read again. */
+  /** Keeps bytes that were just published: their links and names need no check, and they are not read again. */
   async #take(wanted: Wanted, stamp: Stamp, bytes: Uint8Array): Promise<Found> {
     const file = this.#file(wanted.path)
     if (await this.directory.isHidden?.(file)) return this.#drop(wanted.path)
@@ -242,7 +242,7 @@ export class ServedFiles {
     return !this.directory.isPublishedOnRequest?.(wanted)
   }
 
-  /** A copy may be beside a file if it is among the names there, or these are not known. */
+  /** Returns the codings of copies that may exist: those among the names there, or all if these are not known. */
   #codingsBeside(wanted: Wanted, names: FolderNames | undefined): readonly Coding[] {
     const name = composed(basename(wanted.path))
     const mayBe = ({ extension }: Coding) => names?.has(name + extension) ?? true
@@ -253,13 +253,13 @@ export class ServedFiles {
     return this.#top !== undefined && this.#top.until > performance.now()
   }
 
-  /** A name with a dot is looked for: a deploy may just have added it, and a page refers to it at once. */
+  /** A name with a dot is always looked up: a deploy may just have added it, and pages refer to it at once. */
   #lacks(path: string): boolean {
     if (!this.#isTopKnown) return false
     const start = this.directory.urlPath.length + 1
     const end = path.indexOf('/', start)
     const first = path.slice(start, end === -1 ? undefined : end)
-    // Publishing an asset may make that folder.
+    // Publishing an asset may make the folder `top`.
     const mayAppear = first === '' || first.includes('.') || first === this.directory.top
     return !mayAppear && this.#top?.names?.has(first) === false
   }

@@ -1,4 +1,4 @@
-// The names in folders: whether a file is spelled as its path, which guards compare, and what is beside it.
+// The names in folders show whether a file is spelled like its path, which guards compare, and what is beside it.
 import { opendir, readdir } from 'node:fs/promises'
 import { basename, dirname, sep } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -16,7 +16,7 @@ import type { OpenFile } from '../files/open-file.ts'
 import { composed } from '../files/paths.ts'
 import { isRefusal } from '../files/refusals.ts'
 
-/** @param directory above the file: each name below it is asked for, as a link may lead to another file system */
+/** @param directory above the file: each name below it is checked, as a link may lead to another file system */
 export async function isSpelled(directory: string, { path: file }: OpenFile, trust: number) {
   for (let path = file; path.length > directory.length; path = dirname(path))
     if (!(await isListed(path, trust)) && !(await isNameIn(dirname(path) + sep, basename(path))))
@@ -24,13 +24,13 @@ export async function isSpelled(directory: string, { path: file }: OpenFile, tru
   return true
 }
 
-/** A list of names shows how each is written, which saves the stats of other spellings. */
+/** Tells whether the list of names has this spelling, which saves the stats of other spellings. */
 async function isListed(path: string, trust: number): Promise<boolean> {
   const name = basename(path)
   return name === composed(name) && (await namesAround(path, trust))?.has(name) === true
 }
 
-/** Neither a descriptor nor realpath(3) need show how a name is written where case is ignored. */
+/** Tells whether a name is spelled so on disk: where case is ignored, a descriptor and realpath(3) need not show it. */
 async function isNameIn(folder: string, name: string): Promise<boolean> {
   const whole = composed(name)
   const twin = name === whole ? undefined : await statOf(folder + whole)
@@ -40,13 +40,13 @@ async function isNameIn(folder: string, name: string): Promise<boolean> {
   const other = lower === name ? name.toUpperCase() : lower
   const alike = other === name ? undefined : await statOf(folder + other)
   if (!alike) return true
-  // Two files prove that case is told apart here.
+  // Two files prove that case matters here.
   const own = await statOf(folder + name)
   if (own && !isSameInode(own, alike)) return true
   return (await namesIn(folder)).some(each => composed(each) === whole)
 }
 
-/** Lists the names in a folder; none for one that only lets its files be opened. */
+/** Lists the names in a folder; none if its files can be opened but not listed. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
@@ -58,7 +58,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 
 export type FolderNames = ReadonlySet<string>
 
-/** They are undefined for a folder with more of them, and for one that only lets its files be opened. */
+/** Lists at most `most` names; undefined for a folder with more, and for one that cannot be listed. */
 export async function namesUpTo(most: number, folder: string): Promise<FolderNames | undefined> {
   const names = new Set<string>()
   try {
@@ -74,19 +74,19 @@ export async function namesUpTo(most: number, folder: string): Promise<FolderNam
 }
 
 interface Listing {
-  /** There are too many, if this is undefined. */
+  /** The names; undefined if there are too many, or the folder cannot be listed. */
   readonly names: FolderNames | undefined
-  /** The folder has the same names as long as it has this stamp; undefined if it may not show the next change. */
+  /** The names are current as long as the folder has this stamp; undefined if it may not show the next change. */
   readonly stamp: Stamp | undefined
-  /** When it was true, in milliseconds since 1970. */
+  /** The time of the listing, in milliseconds since 1970. */
   seenAt: number
 }
 
-/** The number of names of all folders together; one of them may have a twentieth. */
+/** The limit for the names of all folders together; one folder may have a twentieth of it. */
 const MAX_NAMES = 100_000
-/** A folder that changes all the time is not listed more often, in milliseconds. */
+/** The shortest time between two listings of a folder that keeps changing, in milliseconds. */
 const PAUSE_MS = 1000
-/** Copies and deltas are written at most so long after their file, in milliseconds. */
+/** The longest time between writing a file and its copies and deltas, in milliseconds. */
 const WRITTEN_MS = 60_000
 
 const listings = new LRUCache<string, Listing>({
@@ -94,11 +94,11 @@ const listings = new LRUCache<string, Listing>({
   sizeCalculation: ({ names }) => 20 + (names?.size ?? 0)
 })
 
-// The one memory of copies, deltas and spellings. A folder is asked again after `trust` ms, or for a new file.
+// The one memory of copies, deltas and spellings. A folder is looked at again after `trust` ms, or for a new file.
 export function namesAround(file: string, trust: number, stamp?: Pick<Stamp, 'ctimeNs'>) {
   const folder = dirname(file)
   const known = listings.get(folder)
-  // A list without the file itself is older than it, as after a folder was renamed into place.
+  // A list without the file itself is older than the file, as when a folder was renamed into place.
   const isOlder = known?.names?.has(composed(basename(file))) === false
   const changedAt = Number((stamp?.ctimeNs ?? 0n) / 1_000_000n)
   const isNew = !known || isOlder || changedAt > known.seenAt - WRITTEN_MS

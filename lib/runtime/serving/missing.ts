@@ -1,4 +1,4 @@
-// Responds to requests that have no file: with a page or a status, or so that no cache stores the 404 of the rest.
+// Responds to requests for which there is no file, with a page or a status, or forbids caches to store the 404.
 import type { Context, Next } from 'koa'
 import { missed, requestLine, served } from '../diagnostics.ts'
 import { errorCode } from '../files/disk.ts'
@@ -12,7 +12,7 @@ import { isNavigation } from '../http/requests.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import { pageCacheControl } from './directories.ts'
 
-// The second one since Node 26, for a port that is not a number.
+// Node 26 throws the second one for a port that is not a number.
 const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
 
 /** Tells whether `ctx.path`, which a guard in front compares, is the same path. */
@@ -22,7 +22,7 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
   try {
     return ctx.path === path
   } catch (error) {
-    // Node rejects some authorities of an absolute request target. By name, so for errors of any realm.
+    // Node rejects some authorities of an absolute request target. Errors of any realm are recognised by name.
     if (REJECTED.has(errorCode(error) ?? '') || (error as Error).name === 'URIError') return false
     throw error
   }
@@ -34,7 +34,7 @@ export function respondBadRequest(ctx: Context): void {
   ctx.body = 'Bad Request'
 }
 
-/** Tells whether nothing has responded, or will: Koa starts with a 404. */
+/** Tells whether nothing has responded or will respond: Koa starts with a 404. */
 export function isUntouched(ctx: Context): boolean {
   return isNotFound(ctx) && ctx.body == null
 }
@@ -44,11 +44,11 @@ function isNotFound({ status, headerSent, respond }: Context): boolean {
   return status === 404 && !headerSent && respond !== false
 }
 
-/** Redirects to the URL of a folder, which ends in a slash: relative links of its index file start there. */
+/** Redirects to the URL of a folder, which ends in a slash, so that relative links of its index file work. */
 export function redirectToFolder(ctx: Context, base: string): void {
   const path = rawPath(ctx.req.url ?? '')
   const asSent = rawPath(ctx.originalUrl)
-  // A middleware in front may have cut off what an application is mounted at.
+  // Middleware in front may have cut off the path at which an application is mounted.
   const isCut = !base && asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
   const query = /\?.*/s.exec(ctx.req.url ?? '')?.[0] ?? ''
   ctx.status = 301
@@ -57,7 +57,7 @@ export function redirectToFolder(ctx: Context, base: string): void {
   ctx.body = 'Moved Permanently'
 }
 
-/** RFC 9110 section 15.5.6: an asset can be read, and nothing else. */
+/** Responds 405 (RFC 9110 section 15.5.6), or 204 to OPTIONS: an asset can only be read. */
 export function respondMethodNotAllowed(ctx: Context): void {
   ctx.set('Allow', 'GET, HEAD, OPTIONS')
   ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
@@ -71,10 +71,10 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
   } catch (error) {
     const thrown = Object(error) as { status?: number; statusCode?: number; headers?: object }
     const isMiss = (thrown.status || thrown.statusCode) === 404
-    // Koa 2 responds 404 to what no file of the rest was found for, whatever its status.
+    // Koa 2 responds 404 to an ENOENT from the rest of the stack, whatever its status.
     if (!isMiss && errorCode(error) !== 'ENOENT') throw error
     if (isMiss) reportMiss()
-    // Koa drops every field that is not among the error's own; middleware in front may keep them. A frozen error stays.
+    // Koa drops every field that is not in the error's headers; middleware in front may keep it. A frozen error stays.
     Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
     if (!ctx.headerSent) forbidStoring(ctx.res)
     throw error
@@ -141,7 +141,7 @@ function hasFallback({ fallback, fallbackPage }: MountSettings): boolean {
   return fallbackPage !== undefined || fallback !== undefined
 }
 
-/** @returns false for a mount without such a page, and where its function returns none */
+/** @returns false for a mount without a fallback page, and if its function returns none */
 export async function respondWithPage(ctx: Context, mount: MountSettings): Promise<boolean> {
   const html = await mount.fallbackPage?.(ctx)
   if (html === undefined) return false

@@ -35,12 +35,12 @@ export function isRead({ method }: { readonly method?: string | undefined }): bo
 
 const PLAIN = /^\/[\w\-./~@]*$/
 
-/** Tells whether every parser reads a path as the same, decoded and encoded. */
+/** Tells whether every parser reads the path in the same way, decoded or encoded. */
 export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
 
-/** Returns the file that a raw path asks for; undefined for a path that is not canonical, and for the manifest. */
+/** Returns the file that a raw path asks for; undefined for a path that is not canonical, or is the manifest's. */
 export function locate(raw: string, settings: Settings, mounts?: Mounts) {
   const isFolder = raw.endsWith('/') && settings.mounts.some(({ index }) => index !== undefined)
   const segments = raw === '/' ? [] : canonicalSegments(isFolder ? raw.slice(0, -1) : raw)
@@ -88,7 +88,7 @@ export function isBelow(path: string, urlPath: string): boolean {
   return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }
 
-/** Lists the mounts that may have the file of a decoded path, or its folder; called once for a request. */
+/** Lists the mounts that may have the file or folder of a decoded path; called once for a request. */
 export function mountsAt(path: string, { mounts }: Settings): Mounts {
   if (mounts.length === 0) return mounts
   return mounts.filter(mount => path === mount.urlPath || isMounted(path, mount))

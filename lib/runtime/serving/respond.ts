@@ -1,4 +1,4 @@
-// Responds with a file: what a request gets of it is decided first, then sent from memory or from the disk.
+// Responds with a file: decides what a request gets, then sends it from memory or from the disk.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { requestLine, served } from '../diagnostics.ts'
@@ -19,13 +19,13 @@ export interface Exit {
   stream(ctx: Context, response: PreparedResponse, part: FilePart): Promise<void> | void
 }
 
-/** Sets what middleware in front can still change: the status, the fields and `ctx.body`, null for no content. */
+/** Sets the status, the fields and `ctx.body`, null for no content, which middleware in front can still change. */
 export const toKoa: Exit = {
   write: giveToKoa,
   stream: (ctx, response, part) => giveToKoa(ctx, response, bodyOf(ctx.res, part))
 }
 
-/** Responds with a file that is in memory; false for any other, and where an extra has something to send instead. */
+/** Responds with a file that is in memory; false for any other file, and if a delta may be sent instead. */
 export function respondAtOnce(ctx: Context, { variants, deltaFor }: ServedFile, exit: Exit) {
   if (deltaFor?.(ctx.req.headers)) return false
   const answer = decide(ctx, variants)
@@ -36,7 +36,7 @@ interface How {
   readonly exit?: Exit
   /** Instead of 200, for the whole file: preconditions and ranges do not apply then. */
   readonly status?: number | undefined
-  /** Called with those of the file that was found, and of what it is once it has been opened. */
+  /** Called with the variants of the file that was found, and again with those of the file once it is open. */
   readonly adapt?: (variants: Variants) => Variants
 }
 
@@ -46,14 +46,14 @@ export async function respondWithFile(
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
   { exit = toKoa, status, adapt }: How = {}
 ): Promise<boolean> {
-  // The response is now one of those that wait.
+  // The response now counts as waiting.
   void connected(ctx.res)
   for (let attempt = 1; attempt <= 2; attempt++) {
     const file = await find()
     if (!file) return false
     const answer = decide(ctx, await offersOf(ctx, file, adapt), status)
     if (answer.body !== 'on disk') return write(ctx, exit, answer, answer.body)
-    // Without a connection nobody receives it, but loggers in front read it.
+    // Without a connection nobody receives the response, but loggers in front read it.
     if (!(await connected(ctx.res))) return write(ctx, exit, answer)
     const isSent = await file.open(async (current, opened) =>
       sendOpened(ctx, exit, opened, await offersOf(ctx, current, adapt), status)
@@ -63,7 +63,7 @@ export async function respondWithFile(
   return false
 }
 
-/** The variants of a file, with the delta that a request may be sent instead. */
+/** Returns the variants of a file, and the delta that may be sent instead. */
 function offersOf(
   ctx: Context,
   { variants, deltaFor }: ServedFile,
@@ -74,7 +74,7 @@ function offersOf(
   return load ? load().then(delta => (delta ? [...offers, delta] : offers)) : offers
 }
 
-/** @returns false for a file that was replaced meanwhile */
+/** @returns false if the file was replaced meanwhile */
 async function sendOpened(
   ctx: Context,
   exit: Exit,
@@ -96,14 +96,14 @@ interface Answer {
   readonly response: PreparedResponse
   readonly reason: string
   readonly range?: ByteRange
-  /** The content; undefined for a response without it. */
+  /** The content; undefined for a response without any. */
   readonly body?: Buffer | 'on disk' | undefined
 }
 
-// A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
+// The If-Modified-Since of files is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
-/** RFC 9110: a representation (section 12), preconditions (section 13), a range (section 14). */
+/** Decides by RFC 9110: a representation (section 12), preconditions (section 13), a range (section 14). */
 function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   const { headers, method = 'GET' } = ctx.req
   const found = (offers.length > 1 && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
@@ -133,13 +133,13 @@ function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   return { chosen, response, reason: 'Range asks for a part', range, body: part }
 }
 
-/** Koa gives an earlier body a type by itself, which is not that of the file. */
+/** Keeps a type that was set in front, but not with an earlier body, whose type Koa sets by itself. */
 function withTypeInFront({ res, response }: Context, variant: Variant): Variant {
   const type = response.body == null ? res.getHeader('Content-Type') : undefined
   return type === undefined ? variant : variant.with({ type: String(type) })
 }
 
-/** A guard may have decided by it; and a shared cache would give a cookie, or the nonce of a page, to others. */
+/** A guard may check Authorization, and a shared cache would give a cookie, or the nonce of a page, to others. */
 function isForOneVisitor({ req, res }: Context, { shared }: Variant): boolean {
   if (req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')) return true
   return shared.type.startsWith('text/html') && policiesWithNonce(res).length > 0
@@ -148,7 +148,7 @@ function isForOneVisitor({ req, res }: Context, { shared }: Variant): boolean {
 function partial({ ok, size }: Variant, { start, end }: ByteRange): PreparedResponse {
   const range = ['Content-Range', `bytes ${start}-${end}/${size}`] as const
   const length = ['Content-Length', String(end - start + 1)] as const
-  // Content-Digest would be that of the range, Repr-Digest is that of the file (RFC 9530 sections 2 and 3).
+  // Content-Digest would be that of the range; Repr-Digest is that of the file (RFC 9530 sections 2 and 3).
   const lasting = ok.fields.slice(0, -1).filter(([name]) => !/^content-digest$/i.test(name))
   return prepareResponse(206, [...lasting, range, length], ok.said)
 }
@@ -160,7 +160,7 @@ function write(ctx: Context, exit: Exit, answer: Answer, body?: Buffer): true {
   return true
 }
 
-/** Streams one open file, so bytes of another that takes its name are not mixed in. */
+/** Streams one open file, so that bytes of another file with its name are not mixed in. */
 async function stream(ctx: Context, exit: Exit, answer: Answer, file: OpenFile): Promise<boolean> {
   const { chosen, response, range } = answer
   const { size, stamp } = chosen
@@ -196,7 +196,7 @@ export function suppressDisconnects(ctx: Context): void {
   if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
 }
 
-/** Lets Koa report it again, for a request that goes on to the rest of the stack. */
+/** Lets Koa report disconnects again, for a request that goes on to the rest of the stack. */
 export function reportDisconnects(ctx: Context): void {
   if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
 }

@@ -1,8 +1,8 @@
 // The exit to the socket: a response that no other middleware could see or change is written to its connection, past
-// Koa, which is half of the cost of a small file. All that is fast and odd is in this file: without it, and without the
+// Koa, which is half of the cost of a small file. All fast and odd code is in this file: without it, and without the
 // line of koa-assets.ts that calls it, every response goes through Koa. Node validates and joins the fields of every
-// response again, and passes head and body to the kernel separately. The head that Node has made is the same for a
-// second: it is kept, with a small body appended, and put back.
+// response again, and passes head and body to the kernel separately. A head that Node has made stays the same for a
+// second: it is kept, with a small body appended, and reused.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import type { ReadStream, Stats } from 'node:fs'
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http'
@@ -14,7 +14,7 @@ import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from '
 import { removeContentFields, setFields, type PreparedResponse } from './fields.ts'
 import { toKoa, type Exit } from './respond.ts'
 
-/** @param compose joins middleware, unless it is instrumented @param hasPassed tells whether others are in front */
+/** @param compose joins middleware, unless instrumented @param hasPassed tells whether other instances are in front */
 export function exitToSocket(
   middleware: Middleware,
   compose: unknown,
@@ -48,7 +48,7 @@ interface Head {
   withBody: string | undefined
 }
 
-/** Node keeps a head that is made but not sent in these members, and what else goes into it. */
+/** Node keeps a head that is made but not sent in these members, and what else affects it. */
 interface Internals {
   _header?: string | null
   readonly _hasBody?: boolean
@@ -102,23 +102,23 @@ function writeWithHead(res: Response, status: number, head: Head, body: Buffer |
   head.withBody ??= head.text + body.toString('latin1')
   res._header = head.withBody
   res.end()
-  // The response is written; loggers read the head from here.
+  // The response is written; loggers read the head from this member.
   res._header = head.text
 }
 
 // Instrumentation may replace these methods, before this module is loaded or after.
 const original = { writeHead: methodOfNode('writeHead'), end: methodOfNode('end') }
 
-/** Returns undefined for a method that has been replaced: Node's own mention where the head is kept. */
+/** Returns undefined for a method that has been replaced: the source of Node's own mentions `_header`. */
 function methodOfNode(name: 'writeHead' | 'end'): unknown {
   const method: unknown = Reflect.get(ServerResponse.prototype, name)
   return String(method).includes('this._header') ? method : undefined
 }
 
-// A head that is put back is sent as one of Node's own by all versions up to this one.
+// All versions up to this one send a reused head like one of their own.
 const isKnownNode = Number.parseInt(process.versions.node, 10) <= 26
 
-// Everything else that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
+// Everything else that `_storeHeader` and `writeHead` of Node 20 to 26 read keeps Node's own value.
 function mayReuseHead(res: Response): boolean {
   return (
     isKnownNode &&
@@ -140,7 +140,7 @@ function mayReuseHead(res: Response): boolean {
   )
 }
 
-// `send` has its own way with preconditions and several ranges, so it gets one range, and options to read the open file.
+// `send` evaluates preconditions and ranges in its own way, so it gets one range, and options to read the open file.
 async function streamFile(res: ServerResponse, response: PreparedResponse, part: FilePart) {
   const { file, size, range } = part
   removeContentFields(res)

@@ -1,4 +1,4 @@
-// The connection of a response: whether it has one and its client still waits for it, and files that are streamed to it.
+// The connection of a response: whether there is one and the client still waits, and streaming files to it.
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -30,7 +30,7 @@ export function isAwaited(res: ServerResponse): boolean {
 }
 
 // Waits until a response has its connection: a pipelined one gets it when those before it are sent. While more than a
-// few of a connection wait, no more requests are read from it. Resolves to false if it is no longer wanted.
+// few wait for a connection, no more requests are read from it. Resolves to false if the client no longer waits.
 export function connected(res: ServerResponse): Promise<boolean> | boolean {
   const socket = socketOf(res)
   const isWaiting = socket && !res.socket && !streamOf(res) && isAwaited(res)
@@ -60,7 +60,7 @@ function turnOf(res: ServerResponse, socket: Socket): Promise<void> {
 function startWaiting(socket: Socket): Set<() => void> {
   const waiters = new Set<() => void>()
   waiting.set(socket, waiters)
-  // Node resumes it after each request and when it is drained.
+  // Node resumes the socket after each request and when it is drained.
   socket.on('resume', () => waiters.size > MAX_WAITING && socket.pause())
   socket.once('close', () => waiters.forEach(stop => stop()))
   return waiters
@@ -73,12 +73,12 @@ const INTERNAL_ERROR = 2
 /** Ends a response early, in a way that its client can detect. */
 export function abort(res: ServerResponse): void {
   const stream = streamOf(res)
-  // Without an error code the client would take what it has received for the whole.
+  // Without an error code the client would take the bytes it has received for the whole.
   if (stream) stream.close(INTERNAL_ERROR)
   else res.destroy()
 }
 
-/** Where a client resets an HTTP/2 stream without an error code, Node waits until the rest is sent (up to 24). */
+/** When a client resets an HTTP/2 stream without an error code, Node (up to 24) waits until the rest is sent. */
 function endOnReset(res: ServerResponse): void {
   const stream = streamOf(res)
   stream?.once('aborted', () => {
@@ -86,14 +86,14 @@ function endOnReset(res: ServerResponse): void {
   })
 }
 
-// Where the body is a stream, Koa 3 reports a client that disconnected as a stream that was closed before its end.
+// If the body is a stream, Koa 3 reports a client's disconnect as a stream that closed prematurely.
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
   const isPremature = errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'
   return isPremature || error === (streamOf(res) ?? socketOf(res))?.errored
 }
 
-// Node counts what waits on all streams of an HTTP/2 session against `maxSessionMemory`, 10 MB by default, and resets
-// new ones above that with ENHANCE_YOUR_CALM: fifty images of 300 KB, each written as a whole, are enough.
+// Node counts the bytes that wait on all streams of an HTTP/2 session against `maxSessionMemory`, 10 MB by default, and
+// resets new streams above that with ENHANCE_YOUR_CALM: fifty images of 300 KB, each written whole, are enough.
 
 /** The size of a piece in bytes. Browsers open up to 256 streams at once (Chromium). */
 const HTTP2_PIECE_BYTES = 32 * 1024
@@ -101,10 +101,10 @@ const HTTP2_PIECE_BYTES = 32 * 1024
 /** Node writes a string of up to this size, in bytes, without allocating and in one system call. */
 export const MAX_ONE_WRITE_BYTES = 16 * 1024
 
-// With a whole body Node garbles such a Content-Disposition: its Latin-1 is then read as UTF-8 (Node 20 to 26).
+// When the body is written whole, Node (20 to 26) garbles such a Content-Disposition: its Latin-1 is read as UTF-8.
 const NOT_ASCII = /[^\x00-\x7f]/
 
-/** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
+/** Returns the body, to be written once all fields are set, in pieces if it must not be written whole. */
 export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {
   const isPlain = isHttp2(res)
     ? body.length <= HTTP2_PIECE_BYTES
@@ -135,7 +135,7 @@ function spanOf({ size, range }: FilePart): ByteRange {
   return range ?? { start: 0, end: size - 1 }
 }
 
-// When reading fails, or the file has changed, the response is cut off, which a client can detect.
+// Cuts the response off when reading fails or the file has changed, which a client can detect.
 export function sourceOf(res: ServerResponse, part: FilePart) {
   const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))
   endOnReset(res)

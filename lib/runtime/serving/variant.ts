@@ -1,4 +1,4 @@
-// A variant of a file that is sent: its bytes, a compressed copy or a delta, with its responses, made once for many.
+// A variant of a served file: its bytes, a compressed copy or a delta, with responses that many requests share.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { compareCopy, type Coding } from '../files/codings.ts'
@@ -35,35 +35,35 @@ import {
 
 export interface SharedFields {
   readonly type: string
-  /** A type that middleware in front has set is kept, as koa-static keeps it. */
+  /** True if a type that middleware in front has set is kept, as koa-static does. */
   readonly keepsType?: boolean
   readonly cacheControl: string
   readonly crossOrigin: CrossOrigin | undefined
   /** The URL path, with the base, around the hash in it; undefined for a file that may change at its URL. */
   readonly around: WithoutHash | undefined
-  /** The fields by which clients know that there are deltas. */
+  /** The fields that tell clients of deltas. */
   readonly ofDeltas?: Fields | undefined
   /** The fields that the application adds; they replace ours. */
   readonly more: Fields
-  /** The value of that field, which 412 and 416 have as well; none for a file with one variant. */
+  /** The value of `Vary`, which 412 and 416 have as well; undefined for a file with one variant. */
   readonly vary?: string | undefined
   /** The date in milliseconds, whole seconds; `false` for none, undefined for that of the file's mtime. */
   readonly lastModified?: number | false | undefined
 }
 
-/** Other origins whose pages may read a file: all, or in development, for source maps, this machine's and `live.hosts`. */
+/** The other origins whose pages may read a file: all; in development, for source maps, this host and `live.hosts`. */
 export type CrossOrigin = '*' | { readonly hosts: ReadonlySet<string>; readonly origin?: string }
 
-/** The bytes of a file in one coding. It makes each of its responses when it is first sent. */
+/** The bytes of a file in one coding. Each of its responses is made when it is first sent. */
 export class Variant implements Validators {
   /** The content coding: `identity`, or its name. */
   readonly coding: string
   readonly file: string
   readonly stamp: Stamp
   readonly size: number
-  /** The digest; undefined for a file that is too big for memory, unless it was asked for. */
+  /** The digest; undefined for a file that is too big for memory, unless it was needed. */
   readonly digest: string | undefined
-  /** The ETag is made of this text; every replica has the same one. */
+  /** The text from which the ETag is made; it is the same on every replica. */
   readonly version: string
   /** The bytes; undefined for a file that is too big for memory. */
   readonly body: Buffer | undefined
@@ -94,7 +94,7 @@ export class Variant implements Validators {
     this.shared = shared
   }
 
-  /** Content-Length comes last: a range replaces it, and Node garbles a Content-Disposition behind it (20 to 26). */
+  /** Content-Length comes last: a range replaces it, and Node (20 to 26) garbles a Content-Disposition after it. */
   get ok(): PreparedResponse {
     const length = ['Content-Length', String(this.size)] as const
     return (this.#ok ??= this.#prepare(200, [...this.#fields(), length]))
@@ -105,7 +105,7 @@ export class Variant implements Validators {
     return (this.#notModified ??= this.#prepare(304, this.#fields().filter(lasting)))
   }
 
-  /** The response with 412, of which one with 416 is made by adding a Content-Range. */
+  /** The 412 response, from which a 416 is made by adding Content-Range. */
   get failed(): PreparedResponse {
     const lasting = this.shared.more.filter(([name]) => !isLifetime(name) && !CONTENT.test(name))
     return (this.#failed ??= this.#prepare(412, [
@@ -160,7 +160,7 @@ export class Variant implements Validators {
   }
 }
 
-/** A variant as it was read: its fields depend on its bytes. */
+/** A variant as it was read, before it has fields, which depend on the bytes. */
 export type Bytes = Pick<
   Variant,
   'coding' | 'file' | 'stamp' | 'size' | 'digest' | 'version' | 'body' | 'dictionary'
@@ -185,7 +185,7 @@ export function bytesOf(coding: string, file: string, { bytes: body, stamp }: Sn
   return { coding, file, stamp, size, digest, version: digest, body, dictionary: undefined }
 }
 
-/** Reads a file for its digest, unless it has one; a file that changes meanwhile gets none. */
+/** Reads a file for its digest, unless that is known; a file that changes meanwhile gets none. */
 export async function withDigest(file: Bytes, opened: OpenFile): Promise<Bytes> {
   if (file.digest !== undefined) return file
   const digest = await digestOfStream(streamOf(opened))
@@ -224,7 +224,7 @@ export async function readCopies(
     })
     const found = await ifReadable(file, copy)
     if (found) return found
-    // It is not there, or may not be read.
+    // The copy does not exist, or may not be read.
     for (const [each, stamp] of await findCopies(original, [coding])) copies.set(each, stamp)
     return []
   })
@@ -233,19 +233,19 @@ export async function readCopies(
 
 // The ETag of a file that stays on disk is made of its bytes, size and mtime: it is the same on every replica.
 
-/** The digest of all bytes, where all were read, and a text that tells these from others under the same name. */
+/** The digest, if all bytes were read, and a text that distinguishes these bytes from others under the same name. */
 type ContentVersion = Pick<Variant, 'digest' | 'version'>
 
 const SAMPLES = 64
 const SAMPLE_BYTES = 64 * 1024
-/** Hashed in about 10 ms. */
+/** This many bytes are hashed in about 10 ms. */
 const WHOLE_BYTES = SAMPLES * SAMPLE_BYTES
 
-// These are kept where `memory` keeps no file as well: a player asks for a film in hundreds of ranges.
+// Versions are kept even if `memory` keeps no files: a player requests a film in hundreds of ranges.
 const known = new LRUCache<string, ContentVersion>({ max: 10_000 })
 
-// Digests a file of at most 4 MiB; of a larger one 64 pieces of 64 KiB from its start to its end, with size and mtime.
-// One whose mtime was invented, as npm, zip and Nix do, is digested whole: its next version has the same one.
+// Digests a file of at most 4 MiB; of a larger one, 64 pieces of 64 KiB from start to end, with its size and mtime.
+// A file whose mtime was invented, as by npm, zip and Nix, is digested whole: its next version has the same mtime.
 async function contentVersionOf(opened: OpenFile): Promise<ContentVersion> {
   const { stats } = opened
   const key = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join('-')
