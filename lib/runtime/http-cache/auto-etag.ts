@@ -42,13 +42,13 @@ function etagOfContent({ status, body, method }: Context, state: RequestState) {
   return content === undefined || isLeftOut ? undefined : `W/"${digestOf(content)}"`
 }
 
-// Koa sends this content, if it is known in advance.
+// Returns the content that Koa will send, if it is known in advance.
 export function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
   return isA('Blob', body) || isStream(body) ? undefined : JSON.stringify(body)
 }
 
-/** A stream may make its content while it is sent, after the fields of the response. */
+/** Tells whether a body is a stream, which may make its content after the fields have been sent. */
 export function isStream(body: unknown): boolean {
   if (isA('ReadableStream', body) || isA('Response', body)) return true
   return typeof body === 'object' && body !== null && 'pipe' in body

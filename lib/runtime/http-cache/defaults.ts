@@ -11,7 +11,7 @@ import type { Defaults } from './settings.ts'
 // 404 and 410 are left out, although caches may store them: a missing resource may exist a moment later.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
-/** Defaults are for cacheable responses to GET and HEAD about whose caching nobody wrote anything. */
+/** Tells whether a response may get defaults: it is a cacheable one to GET or HEAD without fields about caching. */
 export function mayHaveDefaults({ method, res, status }: Context): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   if (res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return false
@@ -34,8 +34,8 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
   state.reason += '; it depends on more since ctx.fresh, so it has no ETag'
 }
 
-// A page that came to depend on something after `ctx.fresh` has no validators: they do not name it, and a 304, which
-// replaces the stored fields (RFC 9111 section 3.2), would not know that the page is for one visitor.
+// A page that came to depend on something after `ctx.fresh` gets no validators: they do not cover it, and a 304, which
+// replaces the stored fields (RFC 9111 section 3.2), would not say that the page is for one visitor.
 function dependsOnMore(ctx: Context, state: RequestState, shares: boolean, known: Dependencies) {
   const now = dependenciesOf(ctx)
   const isKnownPersonal = known.cookie && !shares
@@ -71,14 +71,14 @@ function reasonToBePersonal(ctx: Context, state: RequestState, defaults: Default
   return hasNonce ? 'the Content-Security-Policy has a nonce' : undefined
 }
 
-/** Koa writes an object as JSON after all middleware: a getter or `toJSON` that reads the session is called before. */
+/** Koa writes an object as JSON after all middleware: a getter or `toJSON` that reads the session must run before. */
 function cookieUseOfBody(ctx: Context, { serialized }: RequestState): string | undefined {
   const use = cookieUse(ctx)
   if (use !== undefined || serialized === ctx.body) return use
   try {
     contentOf(ctx.body)
   } catch (error) {
-    // A middleware in front may write what JSON cannot, such as a BigInt; otherwise Koa meets the same error.
+    // Middleware in front may write what JSON cannot, such as a BigInt; otherwise Koa throws the same error.
     return isRecord(error) ? 'has a body that is no JSON' : 'has a body that throws'
   }
   return cookieUse(ctx)
@@ -87,7 +87,7 @@ function cookieUseOfBody(ctx: Context, { serialized }: RequestState): string | u
 /** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
 export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
   const { status, statusCode, headers } = (error ?? {}) as Record<string, unknown>
-  // Koa reads the status of an error in this way.
+  // Koa reads the status of an error in the same way.
   const given = status ?? statusCode
   if (typeof given === 'number' && given < 400) return
   const isWritten = replaceWritten(ctx, state)

@@ -1,8 +1,8 @@
-// A response depends on more than its URL: on cookies, on a nonce, and on the fields by which it was negotiated.
+// Tells what a response depends on besides its URL: cookies, a nonce, and the fields by which it was negotiated.
 import type { BaseRequest, Context } from 'koa'
 import { policiesWithNonce } from '../http/fields.ts'
 
-/** A route has read or written these so far. */
+/** The dependencies that a route has read or written so far. */
 export type Dependencies = ReturnType<typeof dependenciesOf>
 
 export function dependenciesOf(ctx: Context) {
@@ -38,7 +38,7 @@ const ASKED = Symbol.for(`koa-fresh-assets.negotiation ${process.env.PACKAGE_VER
 
 type Watched = object & { [ASKED]?: readonly string[] }
 
-// Requests remember which of `ctx.accepts…()` were called: Koa's `ctx` delegates these methods to its request.
+// Makes requests remember which `ctx.accepts…()` were called: Koa's `ctx` delegates these methods to its request.
 export function watchNegotiation(request: BaseRequest): void {
   for (const [method, field] of Object.entries(NEGOTIATED)) {
     const inherited = Reflect.get(request, method) as (...given: readonly unknown[]) => unknown
@@ -51,7 +51,7 @@ export function watchNegotiation(request: BaseRequest): void {
   }
 }
 
-/** Lists the negotiated fields, or all of them if a call was missed, as before the first koaHttpCache was entered. */
+/** Lists the negotiated fields, or all of them if a call was missed, such as one before the first koaHttpCache. */
 export function negotiatedFields(request: Watched): readonly string[] {
   // Koa creates `_accept` when one of these methods is first called.
   return request[ASKED] ?? ('_accept' in request ? ALL_NEGOTIATED : NOTHING)

@@ -1,4 +1,4 @@
-// Makes Cache-Control and Expires of directives: names, in three spellings, and options of an object.
+// Makes Cache-Control and Expires from directives: names in three spellings, and objects with values.
 import { types } from 'node:util'
 import {
   type DirectiveValue,
@@ -97,7 +97,7 @@ interface Directives {
   sharesCookies: boolean
 }
 
-/** The last of two values of a directive counts. @throws TypeError for unknown, invalid and contradictory ones */
+/** Formats directives; the last value of one counts. @throws TypeError for unknown, invalid or contradictory ones */
 export function cacheControlFields(directives: readonly CacheDirective[]): CachingFields {
   const { values, target, sharesCookies } = readDirectives(directives)
   const field =
@@ -107,7 +107,7 @@ export function cacheControlFields(directives: readonly CacheDirective[]): Cachi
   return { fields: [field], sharesCookies }
 }
 
-/** Expires, and Cache-Control, whose `max-age` comes last unless the directives contain one. */
+/** Returns Expires and Cache-Control, whose `max-age` comes last unless the directives contain one. */
 export function expiryFields(
   lifetime: Lifetime | Date,
   directives: readonly CacheDirective[],

@@ -95,7 +95,7 @@ export interface ResourceState {
   readonly etag?: string | number | bigint | readonly unknown[] | object | null | undefined
   /** The time of the last modification, sent in whole seconds (RFC 9110 section 8.8.2) unless it is in the future. */
   readonly lastModified?: Time | null | undefined
-  /** This is another spelling of `lastModified`, which wins if both are given. */
+  /** Another spelling of `lastModified`, which wins if both are given. */
   readonly last_modified?: Time | null | undefined
   /** The ETag becomes weak, `W/"…"`: responses are equivalent, but not equal byte for byte. Default: `false`. */
   readonly weak?: boolean | undefined
@@ -193,7 +193,7 @@ const truncated = (time: number) => Math.floor(time / 1000) * 1000
 // version is removed. A tag whose quotes a client has dropped is tolerated if it is the only one in its field.
 const VERSION = /-[0-9a-f]{16}(?="|$)/g
 
-// Most requests have the version of the one before.
+// Most requests have the same version as the one before.
 let latest = { version: '', suffix: '' }
 
 function withVersion(tag: string, version: string): string {
@@ -210,7 +210,7 @@ export function withoutVersion(headers: ConditionalHeaders, validators: Validato
   ] as const
 }
 
-// Whatever the order of the keys: plain objects, arrays, primitives, dates, typed arrays and buffers (by their bytes), and
+// Digests plain objects (keys in any order), arrays, primitives, dates, typed arrays and buffers (by their bytes), and
 // objects with a `toJSON` method. The content of any other value is not accessible: two states would have one digest.
 export function digestOfValue(value: unknown): string {
   return digestOf(canonical(value, []))
@@ -253,7 +253,7 @@ function noContent(what: string): TypeError {
   return new TypeError(`${what} has no content to digest: ${advice}`)
 }
 
-/** A plain object is an object literal of any realm, or has no prototype: its own keys are all of its content. */
+/** Tells whether an object is a literal of any realm, or has no prototype: its own keys are all of its content. */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true

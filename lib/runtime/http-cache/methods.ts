@@ -30,7 +30,7 @@ export interface HttpCacheMethods {
    * @example
    * ctx.expires('15m', 'public') // Expires: in 15 minutes; Cache-Control: public, max-age=900
    * @param lifetime seconds, a duration such as `'15m'`, or the Date at which it ends
-   * @throws TypeError as `cacheControl` does, and for an invalid lifetime or a `target`
+   * @throws TypeError like `cacheControl`, and for an invalid lifetime or a `target`
    */
   expires(lifetime: Lifetime | Date, ...directives: readonly CacheDirective[]): void
   /**
@@ -51,7 +51,7 @@ export interface HttpCacheMethods {
    * @example
    * ctx.invalidateCacheGroups('book-7') // Cache-Group-Invalidation: "book-7"
    * @param groups names as for `cacheGroups`
-   * @throws TypeError as `cacheGroups` does; Error for a safe method such as GET, for which caches ignore the field
+   * @throws TypeError like `cacheGroups`; Error for a safe method such as GET, for which caches ignore the field
    */
   invalidateCacheGroups(...groups: readonly string[]): void
   /**
@@ -73,7 +73,7 @@ declare module 'koa' {
 
 // Two copies of a release in one process share the symbol: packages may each have brought one.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
-/** Middleware in front finds this as its own `ctx.cacheControl`, as koa-cache-control has its directives there. */
+/** The `ctx.cacheControl` that middleware in front sees, such as the directives of koa-cache-control. */
 const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
 
 type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }

@@ -1,4 +1,4 @@
-// The table of what looks at responses in development. An extra is in it, and can be taken out.
+// Lists the modules that check responses in development. They belong to an extra, which can be removed.
 import type { Context } from 'koa'
 import { once } from '../concurrency.ts'
 import type { RequestState } from './request-state.ts'

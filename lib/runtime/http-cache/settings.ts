@@ -1,4 +1,4 @@
-// The options of koaHttpCache are checked, and become frozen settings.
+// Checks the options of koaHttpCache, and makes frozen settings of them.
 import type { Context } from 'koa'
 import { CACHE_CONTROL, personalCacheControl } from '../http/cache-control.ts'
 import { TOKEN } from '../http/fields.ts'
@@ -39,10 +39,10 @@ export interface KoaHttpCacheOptions {
   /** These responses get this lifetime, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
   /**
-   * A default is `private, no-cache` for a request that has one of these fields, as it is with `Authorization`, and
-   * `Vary` names them and `Authorization`, because the page without them is another one. Name the fields by which
-   * routes know a visitor: an API key, what a proxy that authenticates adds, `Cookie` if it is read without
-   * `ctx.cookies`. With `false`, `Vary` names none: no page depends on `Authorization`. Default: `[]`.
+   * A default is `private, no-cache` for a request that has one of these fields or `Authorization`, and `Vary` names
+   * them and `Authorization`, because the page differs without them. Name the fields by which routes know a visitor:
+   * an API key, a field that an authenticating proxy adds, `Cookie` if it is read without `ctx.cookies`. With `false`,
+   * `Vary` names none: no page depends on `Authorization`. Default: `[]`.
    * @example
    * koaHttpCache({ cacheControl: ['public', { maxAge: '1m' }], credentials: ['X-API-Key'] })
    */
@@ -121,7 +121,7 @@ export function isDevelopment(): boolean {
   return (process.env.NODE_ENV || 'development') === 'development'
 }
 
-/** @throws TypeError for a wrong option, with its name, what was expected and what was given */
+/** @throws TypeError for an invalid option, with its name, the expected value and the given one */
 export function settle(options: KoaHttpCacheOptions) {
   check(options, OPTIONS)
   return Object.freeze({
@@ -143,7 +143,7 @@ function settleDefaults({ cacheControl, expires, credentials: named = [] }: KoaH
   const at = (now: number) =>
     seconds === undefined ? cacheControlFields(directives) : expiryFields(seconds, directives, now)
   const credentials = ['Authorization', ...(named || [])]
-  // A wrong directive throws here, at start, instead of in every request.
+  // An invalid directive throws here, at start, rather than in every request.
   const first = at(Date.now())
   const last = first.fields.at(-1)
   // An HTTP/1.0 cache obeys Expires and ignores `private`. No visitor's own cache reads targeted directives.

@@ -41,7 +41,7 @@ export const refreshes = new Set<() => Promise<void>>()
  *
  * const views = versionOf('views')
  * app.use(koaHttpCache({ version: ctx => ctx.assets.version + views() }))
- * @throws TypeError for a wrong argument; Error for a file or directory that does not exist
+ * @throws TypeError for an invalid argument; Error for a file or directory that does not exist
  */
 export function versionOf(
   ...args: readonly [string, ...string[]] | readonly [string, ...string[], VersionOfOptions]
