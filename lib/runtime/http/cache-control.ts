@@ -36,18 +36,18 @@ const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
 const DICTIONARY_KEY = /^[a-z*][a-z0-9_.*-]*$/
 const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-z-]*)$/i
 
-/** Targeted fields are dictionaries (RFC 9213 section 2.1); one wrong member makes caches ignore all of it. */
+/** Targeted fields are dictionaries (RFC 9213 section 2.1); one invalid member makes caches ignore the whole field. */
 type Syntax = 'list' | 'dictionary'
 type Directives = ReadonlyMap<string, DirectiveValue>
 
-/** @throws TypeError for no directive, a wrong value, and directives that contradict each other */
+/** @throws TypeError for no directive, an invalid value, and directives that contradict each other */
 export function formatCacheControl(directives: Directives, syntax: Syntax = 'list'): string {
   if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
   checkContradictions(directives)
   return Array.from(directives, ([name, value]) => formatDirective(name, value, syntax)).join(', ')
 }
 
-/** Names a targeted field (RFC 9213), such as `CDN-Cache-Control`; `Surrogate-Control` is already one. */
+/** Returns the name of a targeted field (RFC 9213), such as `CDN-Cache-Control`; `Surrogate-Control` is already one. */
 export function targetedField(target: string): string {
   if (TOKEN.test(target)) return /-control$/i.test(target) ? target : `${target}-Cache-Control`
   throw optionError('target', "a token such as 'CDN'", target)
@@ -59,7 +59,7 @@ export function isCacheControl(field: string): boolean {
 
 export const isLifetime = (field: string) => isCacheControl(field) || /^expires$/i.test(field)
 
-/** Lets no cache store a response: a targeted field would win over `no-store` (RFC 9213 section 2.2). */
+/** Keeps caches from storing a response; a targeted field would win over `no-store` (RFC 9213 section 2.2). */
 export function forbidStoring(res: ServerResponse): void {
   for (const name of res.getHeaderNames()) if (isLifetime(name)) res.removeHeader(name)
   res.setHeader('Cache-Control', 'no-store')
@@ -76,7 +76,7 @@ const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 const ABOUT_REUSE =
   /^(?:no-cache|max-age|immutable|must-revalidate|must-understand|stale-while-revalidate|stale-if-error)(?:=|$)/i
 
-/** Accepts directives, known or not. Caches would read none in `max-age: 60`, `max-age=ten` and `maxage=60`. */
+/** Accepts directives, known or not, but not `max-age: 60`, `max-age=ten` or `maxage=60`, which caches ignore. */
 export const CACHE_CONTROL: ExpectationOf<string> = {
   expected: "directives, such as 'public, max-age=3600'",
   holds: (value): value is string => {
@@ -91,7 +91,7 @@ function isDirective(text: string): boolean {
   return isMeant && DIRECTIVE.test(text) && (!SECONDS.has(name) || /=\d+$/.test(text))
 }
 
-/** The value for a response to one visitor: `private`, without directives for shared caches. */
+/** Returns the value for a response to one visitor: `private`, without directives for shared caches. */
 export function privateCacheControl(value: string): string {
   const directives = directivesIn(value)
   const names = new Set(directives.map(text => text.toLowerCase()))
@@ -150,7 +150,7 @@ function checkContradictions(directives: Directives): void {
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 
-/** Writes a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`. @throws TypeError for a wrong group */
+/** Writes a list of strings (RFC 9651 sections 3.1 and 3.3.3): `"book-7", "books"`. @throws TypeError */
 export function formatGroups(groups: readonly string[]): string {
   for (const group of groups) {
     if (typeof group === 'string' && GROUP.test(group)) continue

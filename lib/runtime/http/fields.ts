@@ -4,24 +4,24 @@ import mime from 'mime-types'
 
 /** Fields, directives and parameters have a token as their name (RFC 9110 section 5.6.2). */
 export const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/
-// A value contains no control characters but tabs; obs-text is one byte a character (section 5.5).
+// A value contains no control characters except tabs; obs-text has one byte per character (section 5.5).
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 export function isFieldValue(value: unknown): value is string {
   return typeof value === 'string' && VALUE.test(value)
 }
 
-/** koaHttpCache marks the response of a failure that it made `no-store`: what takes its place has its own lifetime. */
+/** Marks a failure that koaHttpCache made `no-store`: a response that replaces it has its own lifetime. */
 export const UNSTORED = Symbol.for('koa-fresh-assets.unstored')
 
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
-/** Names the policies of a response that have a nonce, which is made for that response alone. */
+/** Returns the names of policies with a nonce, which is made for this response only. */
 export function policiesWithNonce(response: { getHeader(name: string): unknown }) {
   return POLICIES.filter(name => /'nonce-/i.test(String(response.getHeader(name))))
 }
 
-/** The type of `.cjs` that mime-types has, application/node, is of no script for a browser: UMD builds are. */
+/** Gives `.cjs`, as used by UMD builds, a script's type: browsers do not run application/node, as mime-types has it. */
 function lookUp(path: string): string {
   return /\.cjs$/i.test(path) ? 'text/javascript' : mime.lookup(path) || ''
 }

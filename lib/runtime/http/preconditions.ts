@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseHttpDate, etagMatches, type Validators } from './validators.ts'
 
-/** The status is 304 or 412 if the request must not be performed; the reason is in words. */
+/** The status is 304 or 412 if the request must not be performed; the reason is text. */
 export type Evaluation = ReturnType<typeof evaluation>
 
 export type ConditionalHeaders = Pick<
@@ -16,17 +16,17 @@ interface PreconditionOptions {
   readonly now?: number
 }
 
-/** A response to GET, HEAD or QUERY (RFC 10008) describes the current representation. */
+/** Tells whether a response describes the current representation: to GET, HEAD or QUERY (RFC 10008). */
 export function isRetrieval(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'QUERY'
 }
 
-/** Safe methods only read (RFC 9110 section 9.2.1, RFC 10008). */
+/** Tells whether a method only reads (RFC 9110 section 9.2.1, RFC 10008). */
 export function isSafe(method: string): boolean {
   return isRetrieval(method) || method === 'OPTIONS' || method === 'TRACE'
 }
 
-/** A resource without any validator has no current representation. */
+/** Evaluates the conditions; a resource without any validator has no current representation. */
 export function evaluatePreconditions(
   method: string,
   headers: ConditionalHeaders,
@@ -42,7 +42,7 @@ export function evaluatePreconditions(
   // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
   if (match !== undefined) {
     if (!etagMatches(match, validators, 'strong')) {
-      // Section 13.1.1: the comparison is strong, and servers such as nginx make an ETag weak where they compress.
+      // Section 13.1.1: the comparison is strong, and servers such as nginx make an ETag weak when they compress.
       const isWeak = match.includes('W/"')
       return evaluation(412, isWeak ? WEAK : 'If-Match does not name the ETag')
     }
@@ -97,7 +97,7 @@ export interface ByteRange {
 
 type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
 
-// Section 14.2: ranges are for GET, several may be answered by the whole, and what is unknown or invalid is ignored.
+// Section 14.2: ranges are for GET, several may be answered with the whole, and unknown or invalid ones are ignored.
 export function chooseRange(
   method: string,
   headers: { readonly range?: string | undefined; readonly 'if-range'?: string | undefined },
@@ -118,7 +118,7 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 function readRange(range: string, size: number): RangeChoice {
   const [, first, last] = ONE_RANGE.exec(range) ?? []
   if (first === undefined || last === undefined || first + last === '') return 'whole'
-  // Section 14.1.2 leaves open what a range of nothing is; nginx's slice asks for one of every file.
+  // Section 14.1.2 does not define a range of an empty file; nginx's slice module requests a range of every file.
   if (size === 0) return 'whole'
   // A suffix longer than the representation selects all of it.
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

@@ -1,4 +1,4 @@
-// Reads from a request whether it comes from this machine, whether it opens a page, and which codings it accepts.
+// Tells whether a request comes from this machine, whether it opens a page, and which codings it accepts.
 import type { IncomingMessage } from 'node:http'
 
 type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
@@ -7,9 +7,9 @@ type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-// The fields that browsers, curl and scripts of a page send, client hints and those of navigation by script included
-// (Turbo, htmx, Unpoly, Inertia). A request with any other may have come through a proxy or tunnel, so its address does
-// not tell who sent it. Each service adds fields of its own (`CF-Connecting-IP`, `True-Client-IP`).
+// The fields that browsers, curl and scripts of a page send, including client hints and those of navigation by script
+// (Turbo, htmx, Unpoly, Inertia). A request with any other field may have come through a proxy or tunnel, each of which
+// adds its own (`CF-Connecting-IP`, `True-Client-IP`), so its address does not tell who sent it.
 const DIRECT = new RegExp(
   `^(?:${[
     ':\\w+|(?:accept|access-control-request|datastar|hx|if|sec|service-worker|turbo)-[\\w-]+|accept|alt-used',
@@ -21,7 +21,7 @@ const DIRECT = new RegExp(
   ].join('|')})$`
 )
 
-// RFC 9110 section 7.2: uri-host and port. Without escapes and sub-delims, which no such name needs.
+// RFC 9110 section 7.2: uri-host and port, without escapes and sub-delims, which no such name needs.
 const AUTHORITY = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 // RFC 6761 section 6.3: browsers resolve every name below `localhost` to this machine.
@@ -29,13 +29,13 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
-// Links and redirects on other sites may lead to what is meant for this machine alone. The name is checked as well, as a
-// foreign one may resolve to 127.0.0.1 (DNS rebinding); that of `hosts`, in lower case, is trusted whatever the address.
+// Links and redirects on other sites may lead to pages that only this machine may see. The host is checked too, as a
+// foreign one may resolve to 127.0.0.1 (DNS rebinding); one of `hosts`, in lower case, is trusted from any address.
 export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
   const { headers, url, socket, httpVersion } = request
   // No browser speaks HTTP/1.0, but nginx with a bare `proxy_pass` does, and gives no other sign of itself.
   if (httpVersion === '1.0') return false
-  // In absolute form the target has a host of its own, which would win (RFC 9112 section 3.2.2).
+  // A target in absolute form has a host of its own, which would win (RFC 9112 section 3.2.2).
   if (!url?.startsWith('/') || !Object.keys(headers).every(name => DIRECT.test(name))) return false
   if (hasTwoHosts(request)) return false
   const authority = String(headers[':authority'] ?? headers.host).toLowerCase()
@@ -44,32 +44,32 @@ export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
 }
 
-/** Node takes the first host, and what is in front may have looked at the other. */
+/** Node takes the first host, but a proxy in front may have checked the other. */
 function hasTwoHosts({ rawHeaders = [] }: Requester): boolean {
   const isHost = (name: string, at: number) => at % 2 === 0 && /^(?:host|:authority)$/i.test(name)
   return rawHeaders.filter(isHost).length > 1
 }
 
-/** Tells whether an Origin is that of this machine, whatever the port, or of one of the names, in lower case. */
+/** Tells whether an Origin is this machine, with any port, or one of the names, which are in lower case. */
 export function isLocalOrigin(origin: string, hosts: ReadonlySet<string>): boolean {
   const [, authority = ''] = /^https?:\/\/(.*)$/.exec(origin.toLowerCase()) ?? []
   const host = AUTHORITY.exec(authority)?.[1] ?? ''
   return LOOPBACK_HOST.test(host) || hosts.has(host)
 }
 
-/** Accepts a request from a page of the same origin, and one that opens a page, but not in a frame of another. */
+/** Accepts a request from a page of the same origin, and one that opens a page, but not in another site's frame. */
 function isOwnOrigin(headers: IncomingMessage['headers'], authority: string): boolean {
   const { origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers
   if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== authority) return false
   return isOwnPage(headers) || (mode === 'navigate' && destination === 'document')
 }
 
-/** Accepts a request that a page of the same origin made, or a person who typed the URL (Fetch Metadata). */
+/** Accepts a request by a page of the same origin, or by a person who typed the URL (Fetch Metadata). */
 export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
   return site === undefined || site === 'same-origin' || site === 'none'
 }
 
-// Fetch Metadata (W3C) section 2.1: pages are opened in these. A navigation may also have `object` or `embed`.
+// Fetch Metadata (W3C) section 2.1: the destinations of pages. A navigation may also have `object` or `embed`.
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
 type Head = Pick<IncomingMessage, 'method' | 'headers'>
@@ -82,9 +82,9 @@ export function opensPage({ method, headers }: Head): boolean {
   return (headers.accept ?? '').split(',').some(range => accepts(range, 'text/html'))
 }
 
-// Tells whether a request is a navigation. Without Fetch Metadata, one that names `text/html` as acceptable is, and one
-// that accepts anything (curl, monitors, link previews), if the last segment of its path has no dot, or has an `@`, as
-// in a mail address. Node's `fetch` sends `Sec-Fetch-Mode` alone, browsers both fields.
+// Tells whether a request is a navigation. Without Fetch Metadata, it is one if it accepts `text/html`, or if it
+// accepts anything (curl, monitors, link previews) and the last segment of its path has no dot, or has an `@` as in a
+// mail address. Node's `fetch` sends only `Sec-Fetch-Mode`, browsers send both fields.
 export function isNavigation({ method, headers }: Head, path: string): boolean {
   if (opensPage({ method, headers })) return true
   if ((method !== 'GET' && method !== 'HEAD') || headers['sec-fetch-dest'] !== undefined)
@@ -102,8 +102,8 @@ function accepts(range: string, wanted: string): boolean {
   return type === wanted && !parameters.some(parameter => /^q=0(?:\.0*)?$/.test(parameter))
 }
 
-// RFC 9110 section 12.5.3: the offer with the highest weight, among equals the smallest. Identity is chosen if none is
-// acceptable, and without the header, although any coding is then acceptable.
+// RFC 9110 section 12.5.3: chooses the offer with the highest weight, among equals the smallest. Identity is chosen if
+// none is acceptable, and without the header, although any coding is acceptable then.
 export function chooseCoding<T extends { readonly coding: string; readonly size: number }>(
   acceptEncoding: string | undefined,
   offers: readonly T[]
@@ -114,7 +114,7 @@ export function chooseCoding<T extends { readonly coding: string; readonly size:
   let [best, bestWeight] = [identity, 0]
   for (const offer of offers) {
     const { coding, size } = offer
-    // Identity is acceptable unless it is excluded, but comes after every coding that is named.
+    // Identity is acceptable unless it is excluded, but ranks after every named coding.
     const unnamed = coding === 'identity' ? Number.MIN_VALUE : 0
     const weight = weights.get(coding) ?? weights.get('*') ?? unnamed
     if (weight === 0 || weight < bestWeight) continue

@@ -3,9 +3,9 @@ import { optionError } from '../check-options.ts'
 
 /** Validators distinguish one state of a resource from another (RFC 9110 section 8.8). */
 export interface Validators {
-  /** The entity tag is in the form of the field: `"x"` or `W/"x"`. */
+  /** The entity tag in the form of the field: `"x"` or `W/"x"`. */
   readonly etag?: string | undefined
-  /** The last modification is in milliseconds, truncated to whole seconds. */
+  /** The last modification in milliseconds, truncated to whole seconds. */
   readonly lastModified?: number | undefined
 }
 
@@ -14,7 +14,7 @@ const OPAQUE = /^[!\x23-\x7e]+$/
 // A comma ends a member unless it is between quotes.
 const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 
-/** @throws TypeError for what a tag may not contain, and for non-ASCII, which Node would send as Latin-1 */
+/** @throws TypeError for characters that a tag may not contain, and for non-ASCII, which Node would send as Latin-1 */
 export function formatEtag(opaque: string, weak = false): string {
   const isTag = ENTITY_TAG.test(opaque)
   if (!isTag && !OPAQUE.test(opaque))
@@ -23,8 +23,8 @@ export function formatEtag(opaque: string, weak = false): string {
   return weak && !isWeak(tag) ? `W/${tag}` : tag
 }
 
-// RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2. A tag without quotes is tolerated, because some clients drop them. The
-// list is read in one pass, because the client controls its length.
+// RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2. A tag without quotes is tolerated, as some clients drop them. The list
+// is read in one pass, because the client controls its length.
 export function etagMatches(
   list: string,
   { etag, lastModified }: Validators,
@@ -56,7 +56,7 @@ const MONTH = `(?<month>${MONTHS.join('|')})`
 // A leap second is :60.
 const TIME = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
 
-// Only the form of the redundant name of the day is checked: recipients are "encouraged to be robust in parsing".
+// The redundant day name is checked only for its form: recipients are "encouraged to be robust in parsing".
 const FORMATS = [
   String.raw`(?:${DAYS}), (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT`,
   String.raw`(?:${LONG_DAYS}), (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT`,
@@ -66,7 +66,7 @@ const FORMATS = [
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** The first dates that are not invented: zip and npm archives, Nix and others write one of 1970, 1980 or 1985. */
+/** Earlier dates are invented: zip and npm archives, Nix and others write one of 1970, 1980 or 1985. */
 const FIRST = Date.parse('1990-01-01T00:00:00Z')
 
 /** Tells whether a date, in milliseconds, can be that of a modification: an invented one is the same for all versions. */
@@ -74,19 +74,19 @@ export function isModificationDate(milliseconds: number): boolean {
   return milliseconds >= FIRST
 }
 
-/** An IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`. @throws TypeError for NaN and for a year of more than four digits */
+/** Formats an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`. @throws TypeError for NaN and years of over four digits */
 export function formatHttpDate(milliseconds: number): string {
   if (milliseconds >= EARLIEST && milliseconds <= LATEST)
     return new Date(milliseconds).toUTCString()
   throw new TypeError(`an HTTP date must be in the years 0000 to 9999, got ${milliseconds}`)
 }
 
-/** Parses an HTTP date, always as GMT, into milliseconds. Other text is undefined: a recipient ignores an invalid date. */
+/** Parses an HTTP date, always as GMT, into milliseconds; undefined for other text, as invalid dates are ignored. */
 export function parseHttpDate(text: string, now = Date.now()): number | undefined {
   const parts = FORMATS.map(format => format.exec(text)?.groups).find(groups => groups)
   if (!parts) return undefined
   const { year = '', month = '', day, hour, minute, second } = parts
-  // RFC 850's two digits: a time that is "more than 50 years in the future" is in the last such year of the past.
+  // RFC 850 has two digits: a time "more than 50 years in the future" is in the most recent such year of the past.
   const latest = new Date(now)
   const last = latest.getUTCFullYear() + 50
   latest.setUTCFullYear(last)
