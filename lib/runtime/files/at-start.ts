@@ -47,7 +47,7 @@ function readOpen<T>(path: string, read: (fd: number) => T): T | undefined {
   }
 }
 
-/** The real path, or the one that a path will have once it exists. */
+/** Returns the real path of a path, or the one that it will have once it exists. */
 export function futureRealpath(path: string): string {
   if (statIfThere(path)) return fs.realpathSync(path)
   const parent = dirname(path)
@@ -64,10 +64,10 @@ function undefinedIfMissing<T>(look: () => T, path?: string): T | undefined {
 }
 
 interface Reading {
-  /** Completes the warning "…: <reason>" for a state of the file that cannot be used. */
+  /** The start of the warning "…: <reason>" if the file cannot be used. */
   readonly failure: string
   readonly warn: (message: string) => void
-  /** Takes over the new bytes. False if it could not yet: the next check reads them again, as after a failure. */
+  /** Uses the new bytes. Resolves to false if it cannot yet: the next check reads them again, as after a failure. */
   readonly take: (bytes: Buffer, stamp: Stamp) => Promise<boolean>
 }
 
@@ -75,12 +75,12 @@ interface Reading {
 export class ReloadedFile {
   readonly path: string
   readonly #reading: Reading
-  /** The stamp of the file as it was read; undefined while that may not show another change. */
+  /** The stamp of the file as it was read; undefined if it may not show another change. */
   #stamp: Stamp | undefined
   #lookedAt = -Infinity
   #looking: Promise<void> | undefined
 
-  /** Create it before the file is read at start: a change in between is then noticed. */
+  /** Must be called before the file is read at start, so that a change in between is noticed. */
   constructor(path: string, reading: Reading) {
     this.path = path
     this.#reading = reading
@@ -93,7 +93,7 @@ export class ReloadedFile {
     this.#stamp = undefined
   }
 
-  /** Takes one stat if nothing changed, none within `seconds` of the last; undefined: there is nothing to wait for. */
+  /** Makes one stat if nothing changed, none within `seconds` of the last; undefined if nothing is awaited. */
   refresh(seconds: number): Promise<void> | undefined {
     const isYoung = performance.now() - this.#lookedAt < seconds * 1000
     return isYoung ? this.#looking : this.#look()
@@ -104,7 +104,7 @@ export class ReloadedFile {
     this.#lookedAt = performance.now()
     this.#looking = this.#readIfChanged()
       .catch((error: Error) => {
-        // Only a look that succeeded is trusted for a while.
+        // Only a successful look is trusted for a while.
         this.#lookedAt = -Infinity
         warn(`${failure}: ${error.message}`)
       })

@@ -14,7 +14,7 @@ type Transcode<Result> = (
   callback: (error: Error | null, result: Result) => void
 ) => void
 
-// Node has it since 22.15.
+// Node has zstd since 22.15.
 const { zstdCompress, zstdDecompress, createZstdDecompress, constants } = zlib as typeof zlib & {
   zstdCompress?: Transcode<Buffer>
   zstdDecompress?: Transcode<{ buffer: Buffer; engine: { bytesWritten: number } }>
@@ -25,7 +25,7 @@ const { zstdCompress, zstdDecompress, createZstdDecompress, constants } = zlib a
 const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
 export const zstd = zstdCompress && promisify(zstdCompress)
-/** Decompresses, and tells with the option `info` how many bytes it has read. */
+/** Decompresses; with the option `info` it also returns how many bytes it has read. */
 export const unzstd = zstdDecompress && promisify(zstdDecompress)
 /** NaN where Node lacks zstd. */
 export const ZSTD = {
@@ -38,12 +38,12 @@ export interface Coding {
   readonly name: string
   /** Appended to the name of a file for its compressed copy. */
   readonly extension: `.${string}`
-  /** Compresses at the best level; undefined when this Node cannot. */
+  /** Compresses at the best level; undefined if this Node cannot. */
   readonly compress: ((bytes: Uint8Array) => Promise<Buffer>) | undefined
   readonly decompressor: (() => Transform) | undefined
 }
 
-/** The coding expected to be smallest first. */
+/** The codings, the one with the smallest expected size first. */
 export const CODINGS: readonly Coding[] = [
   {
     name: 'br',
@@ -77,13 +77,13 @@ export const CODINGS: readonly Coding[] = [
 
 export const EXTENSIONS = CODINGS.map(({ extension }) => extension).join(', ')
 
-/** `/data.json.gz` -> `/data.json`; any other path stays. */
+/** `/data.json.gz` -> `/data.json`; any other path is unchanged. */
 export function withoutCodingExtension(path: string): string {
   const coding = CODINGS.find(({ extension }) => path.endsWith(extension))
   return coding ? path.slice(0, -coding.extension.length) : path
 }
 
-/** A larger copy is not worth a second file, and for fewer bytes the header of a coding outweighs the gain. */
+/** A larger copy is not worth a second file, and for fewer bytes a coding's header outweighs the gain. */
 const MAX_RATIO = 0.95
 const MIN_BYTES = 150
 
@@ -92,7 +92,7 @@ export interface Original {
   readonly digest: string
 }
 
-// A copy that holds the bytes is not made again: decompressing is a hundred times as fast as compressing.
+// A copy of the same bytes is not made again: decompressing is a hundred times as fast as compressing.
 export async function copyFor(
   file: string,
   original: Original,
@@ -115,7 +115,7 @@ export async function copyFor(
 /** `damaged` cannot be decompressed; `unsupported` is a coding that this Node cannot read. */
 type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
 
-/** Expansion stops at the original's size, so a bomb does no harm. @param bytes of the copy, or what opens it */
+/** Expansion stops at the original's size, so a bomb does no harm. @param bytes of the copy, or its opener */
 export async function compareCopy(
   original: Original,
   bytes: Buffer | (() => Readable),
@@ -124,7 +124,7 @@ export async function compareCopy(
   if (!decompressor) return 'unsupported'
   const expanded = decompressor()
   const copy = Buffer.isBuffer(bytes) ? undefined : bytes()
-  // An error of the copy is one of what is expanded from it.
+  // An error of the copy is passed on to `expanded`.
   if (copy) pipeline(copy, expanded, () => undefined)
   else expanded.end(bytes)
   const sha256 = createHash('sha256')
@@ -154,7 +154,7 @@ export async function compareOpen(original: Original, copy: OpenFile, coding: Co
   return compareCopy(original, bytes, coding)
 }
 
-/** It is undefined when the copy is gone. */
+/** Compares a copy; undefined if it no longer exists. */
 export function compareFile(original: Original, path: string, coding: Coding) {
   return withFile(path, copy => compareOpen(original, copy, coding))
 }

@@ -1,4 +1,4 @@
-// Tells by their real paths whether files are inside a directory: a link may lead out of it.
+// Tells by real paths whether files are inside a directory, as links may lead out of it.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { isSameFileAt, isSameInode, realpathOf, removeFile, statOf, type Symlinks } from './disk.ts'
@@ -10,16 +10,16 @@ export interface Boundary {
   readonly root: string
   readonly dir: string
   readonly symlinks: Symlinks
-  /** Tells whether a directory inside the root may be served instead, once the link was switched; undefined: none may. */
+  /** Tells whether a directory inside the root may be served once the link was switched; undefined if none may. */
   readonly mayLeadTo?: (real: string) => Promise<boolean>
-  /** True if it did not exist at start, so it has yet to be checked by `mayLeadTo`. */
+  /** True if it did not exist at start, so `mayLeadTo` must still check it. */
   readonly isExpected?: boolean
 }
 
-/** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
+/** The real paths of each directory and of its root, as first seen: a link that replaces one of them leads out. */
 const seen = new WeakMap<Boundary, { readonly real: string; readonly root: string }>()
 
-// Looks at first, and after a deploy, which may switch links above `root`, as `/srv/app/current`, and to the directory.
+// Looks up real paths at first and after a deploy, which may switch links above `root` (`/srv/app/current`) or below.
 async function lookFor(place: Boundary): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
   const before = seen.get(place)
@@ -38,7 +38,7 @@ async function lookFor(place: Boundary): Promise<void> {
   }
 }
 
-/** @param path the name that has this real path: `deny` compares the two */
+/** @param path the path as named, which `deny` compares with the real one */
 function isKnownInPlace(place: Boundary, path: string, real: string | undefined): boolean {
   const directory = seen.get(place)?.real
   if (directory === undefined || real === undefined) return false
@@ -53,7 +53,7 @@ async function isRealInPlace(place: Boundary, path: string, real: string | undef
   return isKnownInPlace(place, path, await respelled(place, real))
 }
 
-// Where case is ignored, Linux names the path of a descriptor as its folders were looked up last, by whoever did.
+// Where case is ignored, Linux spells the path of a descriptor as any process last looked up its folders.
 async function respelled(place: Boundary, real = ''): Promise<string | undefined> {
   const directory = seen.get(place)?.real ?? ''
   const [start, rest] = [real.slice(0, directory.length), real.slice(directory.length)]
@@ -62,7 +62,7 @@ async function respelled(place: Boundary, real = ''): Promise<string | undefined
   return one && other && isSameInode(one, other) ? directory + rest : undefined
 }
 
-/** The real path of an open file; undefined when it cannot be determined. */
+/** Returns the real path of an open file; undefined if it cannot be determined. */
 export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
@@ -70,17 +70,17 @@ export async function realPathOfOpen(file: OpenFile): Promise<string | undefined
   return isGone ? path.slice(0, -DELETED.length) : path
 }
 
-/** Linux appends it once the name was removed or given to another file. */
+/** Linux appends this once the name was removed or given to another file. */
 const DELETED = ' (deleted)'
 
-/** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
+/** Looks the name up again: a stable real path with the same inode is that of the open file. */
 async function realPathByName(file: OpenFile): Promise<string | undefined> {
   const real = await realpathOf(file.path)
   if (real === undefined || !(await isSameFileAt(real, file.stats))) return undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
-/** Tells by its nearest existing directory whether a file would be in a place once it is written. */
+/** Tells, by the nearest existing directory, whether a file would be in a place once it is written. */
 export async function wouldBeInPlace(place: Boundary, file: string): Promise<boolean> {
   if (place.symlinks === 'follow') return true
   for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
@@ -90,7 +90,7 @@ export async function wouldBeInPlace(place: Boundary, file: string): Promise<boo
   return true
 }
 
-/** Tells whether `symlinks` allows an open file. The descriptor is checked, not the path: swapping a link has no effect. */
+/** Tells whether `symlinks` allows an open file. It checks the descriptor, so swapping a link has no effect. */
 export function isInPlace(place: Boundary) {
   return (file: OpenFile): Promise<boolean> | boolean => {
     if (place.symlinks === 'follow') return true
@@ -108,12 +108,12 @@ export function readInPlace(place: Boundary, path: string, maxBytes: number) {
 }
 
 export async function requireInPlace(place: Boundary, file: OpenFile): Promise<void> {
-  // A directory above the place was made for it.
+  // A directory above the place was created for it.
   if (!isInside(place.dir, file.path) || (await isInPlace(place)(file))) return
   throw outsidePlace(place, dirname(file.path))
 }
 
-/** Removes a file that may not exist. @throws AssetError when it is outside */
+/** Removes a file if it exists. @throws AssetError if it is outside */
 export async function removeInPlace(place: Boundary, path: string): Promise<void> {
   if (!(await wouldBeInPlace(place, path))) throw outsidePlace(place, path, 'removed')
   await removeFile(path)

@@ -1,4 +1,4 @@
-// The digest of bytes, which is the first characters of their SHA-256 in hex, and their integrity hashes.
+// Computes the digest of bytes, the first characters of their SHA-256 in hex, and their integrity hashes.
 import { createHash, hash } from 'node:crypto'
 import { streamOf, withOriginal, type Content } from './open-file.ts'
 

@@ -1,4 +1,4 @@
-// Access to paths: what does not exist is `undefined`, a failure is an exception.
+// Access to paths: a missing file is `undefined`, a failure is an exception.
 import { rename, stat, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readFile, realpath, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | un
   }
 }
 
-/** Ignores the failure of a system call, where nothing is lost or a later call tells of it; any other error is a bug. */
+/** Ignores the failure of a system call if nothing is lost or a later call shows it; any other error is a bug. */
 export function ignoreSystemError(error: unknown): undefined {
   if (errorCode(error) === undefined) throw error
 }
@@ -45,7 +45,7 @@ const DENIED = ': correct its permissions, or those of its folder'
 const TAKEN = ': rename or remove this directory, as a file belongs there'
 const REMEDIES: Partial<Record<string, string>> = { EACCES: DENIED, EPERM: DENIED, EISDIR: TAKEN }
 
-/** Adds what Node leaves out: the path, where a call on an open file fails (`EIO: i/o error, read`), and what to do. */
+/** Adds what Node omits: the path, if a call on an open file fails (`EIO: i/o error, read`), and what to do. */
 export function named<T>(error: T, path?: string): T {
   const { syscall, path: known, message, stack } = (error ?? {}) as NodeJS.ErrnoException
   if (syscall === undefined) return error
@@ -64,7 +64,7 @@ export function rethrowNamed(path: string) {
 
 export const EXACT = { bigint: true } as const
 
-/** Awaits the callback form of `fs`, which takes half the time of its promise form, on hot paths. */
+/** Awaits the callback form of `fs`, which takes half the time of the promise form, on hot paths. */
 export function promised<T>(call: (done: (error: Error | null, result: T) => void) => void) {
   return new Promise<T>((resolve, reject) => {
     call((error, result) => (error ? reject(error) : resolve(result)))
@@ -103,11 +103,11 @@ export function renameFile(from: string, to: string): Promise<void> {
   })
 }
 
-// Windows gives these codes for a file that somebody has open: a download, an editor, a virus scanner. MoveFileEx
-// replaces none, not even where all who have it open share it; only a file that is not shared is EBUSY (libuv, src/win/error.c).
+// Windows gives these codes for a file that a process has open: a download, an editor, a virus scanner. MoveFileEx does
+// not replace it, even if all processes share it; only a file that is not shared is EBUSY (libuv, src/win/error.c).
 const IN_USE = new Set(['EPERM', 'EACCES', 'EBUSY'])
 
-/** @param platform the codes say something else on Linux */
+/** @param platform the codes mean something else on Linux */
 export function isInUse(error: unknown, platform: string = process.platform): boolean {
   return platform === 'win32' && IN_USE.has(errorCode(error) ?? '')
 }
@@ -115,7 +115,7 @@ export function isInUse(error: unknown, platform: string = process.platform): bo
 /** A scanner needs a fraction of a second; a download may take hours. */
 const PAUSES_MS = [10, 20, 40, 80, 160, 320, 640, 1000]
 
-/** Tries again, for two seconds in all, what fails because somebody has a file open. */
+/** Retries, for two seconds in all, a call that fails because another process has a file open. */
 export async function onceFree<T>(call: () => Promise<T>, platform?: string): Promise<T> {
   for (const pause of PAUSES_MS) {
     try {
@@ -148,21 +148,21 @@ export function isSameInode(a: Stamp, b: Stamp): boolean {
 }
 
 export const SECOND_NS = 1_000_000_000n
-/** Kernels stamp files with a clock that ticks every 10 ms or more often: two changes within a tick are one. */
+/** Kernels stamp files with a clock that ticks at least every 10 ms: two changes within a tick have one stamp. */
 const TICK_NS = 20_000_000n
 /** FAT stamps even seconds, ext3 and HFS+ whole ones. */
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
-// Tells whether a file was last changed so long before `moment`, in milliseconds, that any change since shows in its stamp. The
-// change time decides, which nobody can set; an mtime in the future may have been set.
+// Tells whether a file last changed so long before `moment`, in milliseconds, that any later change shows in its stamp.
+// The change time decides, as nobody can set it; an mtime in the future may have been set.
 export function isSettled({ ctimeNs }: Stamp, moment: number): boolean {
-  // A file system that stamps whole seconds.
+  // Whole seconds are a sign of a coarse clock.
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
   return ctimeNs < BigInt(moment) * 1_000_000n - tick
 }
 
-// `utimes` takes a double and truncates to microseconds: the result is less than two off. On Windows, whose times are
-// counted from 1601, a double has room for less: from 2057 on it is less than four off.
+// `utimes` takes a double and truncates to microseconds, so the result is less than two off. On Windows, which counts
+// from 1601, a double is less precise: from 2057 on the result is less than four off.
 export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, expected: bigint): boolean {
   const difference = mtimeNs - expected
   return difference < 4000n && difference > -4000n
@@ -173,13 +173,13 @@ export function mtimeOf({ mtimeNs }: Pick<Stamp, 'mtimeNs'>): number {
   return Number(mtimeNs / SECOND_NS) * 1000
 }
 
-/** Tells whether a time is after the second of an mtime, or after the two that FAT makes of it. */
+/** Tells whether a time is after the second of an mtime, or after its two seconds on FAT. */
 export function isSecondOver({ mtimeNs, ctimeNs }: Stamp, now: bigint): boolean {
   const length = ctimeNs % SECOND_NS === 0n ? 2n : 1n
   return now >= (mtimeNs / SECOND_NS + length) * SECOND_NS
 }
 
-/** `readdir` with `recursive` follows links on Node 26. @param whenGone gets a folder that was listed and then removed */
+/** Replaces `readdir` with `recursive`, which follows links on Node 26. @param whenGone gets a vanished folder */
 export async function entriesBelow(
   directory: string,
   isEntered = (_folder: string) => true,
@@ -218,7 +218,7 @@ export async function classifyEntries(
   return {
     files: namesOf('file'),
     folders: namesOf('folder'),
-    /** A dangling link: its target may appear without a change to this folder. */
+    /** True if there is a dangling link, whose target may appear without a change to this folder. */
     isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
   }
 }
@@ -239,7 +239,7 @@ export function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-/** Sass and Less name what is imported, and not published, in this way. Some packages have scripts with such names. */
+/** Sass and Less files with these names are imported, not published. Some packages have scripts with such names. */
 export const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
 const IGNORED = [
@@ -250,7 +250,7 @@ const IGNORED = [
 ] as const
 const RULES = [...IGNORED, [PARTIAL, 'a Sass or Less partial is not published']] as const
 
-/** The rule by which a file at this path would not be published, even if it exists. */
+/** Returns the rule by which a file at this path would not be published, even if it exists. */
 export function whyHidden(path: string): string | undefined {
   const names = path.split('/').filter(name => name !== '.' && name !== '..')
   return RULES.find(([rule]) => names.some(name => rule.test(name)))?.[1]

@@ -1,4 +1,4 @@
-// Files that are open: read, streamed, compared, and whether they changed since. The code that opens one closes it.
+// Reads, streams and compares open files, and tells whether they have changed. The code that opens a file closes it.
 import {
   close,
   closeSync,
@@ -36,20 +36,20 @@ export interface OpenFile {
   readonly stats: BigIntStats
 }
 
-/** Files that are still read when `withFile` returns, and until when: they are closed after that. */
+/** The end of reading for files that are still read when `withFile` returns; they are closed after that. */
 const readLater = new WeakMap<OpenFile, Promise<void>>()
 
-// Calls are synchronous where the kernel has the answer in its memory right after a file was opened, or takes bytes
-// into its memory. A thread of the pool takes ten times as long to pass on a call.
+// Calls are synchronous if the kernel has the answer in memory right after a file was opened, or takes bytes into its
+// memory. Passing a call to a thread of the pool takes ten times as long.
 
 // Opening a FIFO without a writer would block a thread of the pool forever.
 export const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
-/** Closing the last descriptor of a file that was replaced meanwhile frees its space on disk. */
+/** A larger file is closed asynchronously: closing the last descriptor of a replaced file frees its space on disk. */
 const SMALL_BYTES = 1024 * 1024
 // Each piece is a system call.
 const PIECE_BYTES = 1024 * 1024
 
-/** Opens a file for `use` and closes it afterwards; undefined when it is not a regular file. */
+/** Opens a file for `use` and closes it afterwards; undefined if it is not a regular file. */
 export async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T> | T) {
   const fd = await opened(path)
   if (fd === undefined) return undefined
@@ -65,7 +65,7 @@ export async function withFile<T>(path: string, use: (file: OpenFile) => Promise
   }
 }
 
-/** The bytes have been read by then. Without a callback, Node would end the process when closing fails. */
+/** Closes a file that has been read. Without a callback, Node would end the process when closing fails. */
 const closeLater = (fd: number) => close(fd, () => undefined)
 
 async function opened(path: string): Promise<number | undefined> {
@@ -83,7 +83,7 @@ export function describe(path: string, fd: number): OpenFile {
   return { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
 }
 
-/** A call on an open file, with its path in an error. */
+/** Makes a call on an open file, and adds its path to an error. */
 function asking<T>(path: string, call: () => T): T {
   try {
     return call()
@@ -92,7 +92,7 @@ function asking<T>(path: string, call: () => T): T {
   }
 }
 
-/** The path by which Linux knows an open file (proc_pid_fd(5)); undefined where that cannot be asked. */
+/** Returns the path by which Linux knows an open file (proc_pid_fd(5)); undefined if that cannot be read. */
 export function pathOfDescriptor(fd: number): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {
@@ -141,7 +141,7 @@ export function readInto(bytes: Buffer, { path, fd }: Pick<OpenFile, 'path' | 'f
 
 const MAX_ATTEMPTS = 5
 
-/** Reads again while the file changes. */
+/** Reads the file again while it changes. */
 export async function readOpenFile(file: OpenFile, attempt = 1): Promise<Snapshot> {
   const { path, fd, stats } = file
   const bytes = Buffer.allocUnsafeSlow(Number(stats.size))
@@ -153,7 +153,7 @@ export async function readOpenFile(file: OpenFile, attempt = 1): Promise<Snapsho
   return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
 }
 
-/** The kernel takes them into its memory. */
+/** The kernel takes this many bytes into its memory. */
 const WRITTEN_AT_ONCE = 64 * 1024
 
 export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Promise<void> {
@@ -168,14 +168,14 @@ export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Pro
 
 export type Content = Uint8Array | Copy
 
-/** The bytes of a file come from another file, and not from memory. */
+/** Content that comes from another file, not from memory. */
 interface Copy {
   readonly copyOf: string
-  /** Checks the file that was opened under that name: a link may have been swapped meanwhile. */
+  /** Checks the file once it is open: a link may have been swapped meanwhile. */
   readonly isAllowed?: ((file: OpenFile) => Promise<boolean> | boolean) | undefined
 }
 
-/** @throws ENOENT when the original does not exist or may not be copied */
+/** @throws ENOENT if the original does not exist or may not be copied */
 export async function withOriginal<T>(
   { copyOf, isAllowed }: Copy,
   use: (original: OpenFile) => Promise<T>
@@ -193,13 +193,13 @@ export async function readContent(content: Content): Promise<Uint8Array> {
   return withOriginal(content, async original => (await readOpenFile(original)).bytes)
 }
 
-/** @param end the last byte; default: that of the file */
+/** @param end the last byte. Default: that of the file */
 export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
   const options = { fd, start: 0, highWaterMark: PIECE_BYTES, fs: reading(readOf(path)) }
   return createReadStream(path, end === undefined ? options : { ...options, end })
 }
 
-/** A stream that may be read after `withFile` has returned: the file stays open until it is read or destroyed. */
+/** Returns a stream that may be read after `withFile` has returned: the file stays open until the stream closes. */
 export function lastingStreamOf(
   file: OpenFile,
   options: Exclude<Parameters<typeof createReadStream>[1], string>
@@ -211,22 +211,22 @@ export function lastingStreamOf(
 
 /** Tells whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
-  // A network file system may ask its server again, so not synchronously.
+  // This is asynchronous, as a network file system may ask its server again.
   const now = await promised<BigIntStats>(done => fstat(fd, EXACT, done))
   // A name that is added, removed or replaced changes the ctime, but not the bytes.
   const { ctimeNs } = now.nlink === stats.nlink ? now : stats
   return sameStamp(stats, { ...stampOf(now), ctimeNs })
 }
 
-// The bytes that a file had are still there: it has grown, as logs and downloads in progress do, or was not written to.
-// Its change time does not tell: a precompile renews that of files that it supersedes.
+// Tells whether the bytes that a file had are still there: it has grown, like a log or a download in progress, or was
+// not written to. The change time does not show it: a precompile renews that of files that it supersedes.
 function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
   if (now.size > stats.size) return now.mtimeNs >= stats.mtimeNs
   return now.size === stats.size && hasMtime(now, stats.mtimeNs)
 }
 
-// Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was opened,
-// or is shorter, `cut` is called, and the stream ends before its last piece. Bytes that were appended do no harm.
+// Reads an open file up to and including the byte `end`. If that fails, or the file was overwritten since it was opened
+// or is shorter, `cut` is called, and the stream ends before its last piece. Appended bytes do no harm.
 export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
   const readChecked: Read = (fd, buffer, offset, length, position, done) => {
     const pass = (bytesRead: number) => {
@@ -242,7 +242,7 @@ export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
   return reading(readChecked)
 }
 
-/** Reads them in pieces, as they may be larger than memory. */
+/** Compares files in pieces, as they may be larger than memory. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
   return (await withFile(one, a => withFile(other, b => sameContent(a, b)))) ?? false
 }

@@ -1,10 +1,10 @@
-// Writes and compares paths, and matches them against globs, also on Windows: specs give the rules of another system.
+// Writes and compares paths, and matches them against globs, on Windows as well; specs pass the rules of other systems.
 import * as native from 'node:path'
 import picomatch from 'picomatch'
 
 type PathRules = Pick<typeof native, 'isAbsolute' | 'relative' | 'resolve' | 'sep'>
 
-/** Returns a path with `/`, as URLs, globs, manifests and messages have it; a `\` that separates no folders stays. */
+/** Returns a path with `/`, as in URLs, globs, manifests and messages; a `\` that separates no folders stays. */
 export function pathFrom(directory: string, file: string, rules: PathRules = native): string {
   return withSlashes(rules.relative(directory, file), rules)
 }
@@ -13,7 +13,7 @@ export function withSlashes(path: string, { sep }: Pick<PathRules, 'sep'> = nati
   return sep === '/' ? path : path.replaceAll(sep, '/')
 }
 
-/** `c:` and `C:` are one drive, but two texts: a real path has the upper case. */
+/** Resolves a path. `c:` becomes `C:`, the same drive, as in real paths. */
 export function absolutePath(base: string, given = '', rules: PathRules = native): string {
   const path = rules.resolve(base, given)
   return rules.sep === '/' ? path : path.replace(/^[a-z]:/, drive => drive.toUpperCase())
@@ -21,7 +21,7 @@ export function absolutePath(base: string, given = '', rules: PathRules = native
 
 /** Tells by segments whether `path` is `directory` or below it: `public-secret` is not in `public`. */
 export function isInside(directory: string, path: string, rules: PathRules = native): boolean {
-  // As in most paths, nothing is to be resolved.
+  // In most paths there is nothing to resolve.
   const isBelow = path.startsWith(directory) && path[directory.length] === rules.sep
   if (isBelow && !path.includes('..')) return true
   const way = rules.relative(directory, path)
@@ -40,7 +40,7 @@ export function folded(path: string): string {
   return ASCII.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
-/** A backslash before one of these keeps it from being a pattern; before `*` and `?`, no names on Windows, it separates folders there. */
+/** A backslash escapes one of these; before `*` and `?`, which no name on Windows has, it separates folders there. */
 const SEPARATOR = /\\(?![[\]{}()!+@\\])/g
 
 // A glob matches whole relative paths with slashes: `vendor/**`. One without a slash matches files in any folder:
@@ -54,7 +54,7 @@ export function matcherOf(globs: readonly string[], separator: string = native.s
 
 function matcherOfOne(given: string): (path: string) => boolean {
   const names = given.split('/').filter(name => name !== '' && name !== '.')
-  // The slashes at both ends are no part of a path.
+  // The slashes at both ends are not part of a path.
   const [isAnchored, isFolder] = [/^\.?\//.test(given), /\/\.?$/.test(given)]
   const within = names.join('/')
   const basename = !isAnchored && !within.includes('/')
@@ -63,7 +63,7 @@ function matcherOfOne(given: string): (path: string) => boolean {
   return isFolder ? path => pathsDownTo(path).some(matches) : matches
 }
 
-/** `a`, `a/b` and `a/b/c` for the last one. */
+/** Returns `a`, `a/b` and `a/b/c` for `a/b/c`. */
 function pathsDownTo(path: string): string[] {
   return path.split('/').map((_, at, all) => all.slice(0, at + 1).join('/'))
 }

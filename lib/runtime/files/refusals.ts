@@ -1,4 +1,4 @@
-// Systems refuse calls even to the owner of a file: Windows modes and saving folders; WSL, CIFS, FUSE modes and times.
+// Systems refuse calls even to the owner of a file: Windows chmod and fsync of folders, WSL, CIFS, FUSE chmod, utimes.
 import { dirname } from 'node:path'
 import { warnOnce } from '../errors.ts'
 import { errorCode, lstatOf, named } from './disk.ts'
@@ -15,7 +15,7 @@ type RefusableCall = keyof typeof CONSEQUENCES
 
 /** ERR_ACCESS_DENIED: Node's permission model. */
 const REFUSED = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
-// A failure of fsync may be about bytes: a network file system then reports what its server did not take earlier.
+// With fsync these may be about bytes: a network file system then reports that its server did not take earlier ones.
 const FORBIDDEN = ['EACCES', 'EROFS']
 
 export function isRefusal(error: unknown, call?: RefusableCall): boolean {
@@ -26,7 +26,7 @@ export function isRefusal(error: unknown, call?: RefusableCall): boolean {
 const refused = new Map<RefusableCall, string>()
 let tell: ((message: string) => void) | undefined
 
-/** Passes each kind of refusal to a log: those of this process until now, and the later ones. */
+/** Passes each kind of refusal in this process to a log, past and future ones. */
 export function tellRefusals(log: (message: string) => void): void {
   tell = log
   refused.forEach(log)
@@ -44,7 +44,7 @@ export async function unlessRefused(call: RefusableCall, path: string, ask: () =
 }
 
 function remember(call: RefusableCall, path: string, code = ''): void {
-  // Windows never does these, so nobody there could change anything.
+  // Windows always refuses these, so nobody there could change anything.
   const isUsual = process.platform === 'win32' && (call === 'chmod' || call === 'fsync')
   if (refused.has(call) || isUsual) return
   const message = `the system refuses ${call} in ${dirname(path)} (${code}), so ${CONSEQUENCES[call]}`
@@ -61,7 +61,7 @@ export function isDenied(error: unknown): boolean {
   return DENIED.has(errorCode(error) ?? '')
 }
 
-/** Resolves to undefined where permission to read an absolute path is lacking, with one warning about it. */
+/** Resolves to undefined, and warns once, if this process lacks permission to read an absolute path. */
 export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {
   try {
     return await outcome
@@ -74,7 +74,7 @@ export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Prom
   }
 }
 
-/** The path itself, or the folder above it that may not be entered: it is one for any number of paths. */
+/** Returns the path itself, or the folder above it that may not be entered, which many paths share. */
 async function deniedAt(path: string): Promise<string> {
   try {
     await lstatOf(path)
