@@ -26,7 +26,7 @@ export interface Asset {
   readonly dynamicImports?: readonly string[] | undefined
   /**
    * The specifiers that only an import map resolves: unknown bare ones, plain paths of modules that import each other,
-   * and `*` for any, as in `import('./locales/' + name)`. It is undefined if `imports` is.
+   * and `*` for any, as in `import('./locales/' + name)`; undefined if `imports` is.
    */
   readonly unresolved?: readonly string[] | undefined
   /** The bare specifiers that resolve to it; undefined if it belongs to no package. */
@@ -34,11 +34,11 @@ export interface Asset {
   readonly imageSize?: ImageSize | undefined
   /** The element of an SVG file that pages may contain, or the reason why they may not. */
   readonly svg?: InlineSvg | string | undefined
-  /** The plain paths of the assets that were bundled into it; undefined for one that has its source alone. */
+  /** The plain paths of the assets that were bundled into it; undefined for one that contains only its own source. */
   readonly sources?: readonly string[] | undefined
 }
 
-/** Pages contain these of a file, besides its URL. */
+/** The details of a file that pages contain besides its URL. */
 export type Details = Pick<Asset, 'imageSize' | 'svg'>
 
 /** The size of an image in CSS pixels. */
@@ -59,7 +59,7 @@ const MAX_COMPARED = 10_000
 
 interface AppNames {
   readonly all: readonly string[]
-  /** The assets by tail; undefined: several assets of one source directory share the tail. */
+  /** The assets by tail; undefined if several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Asset | undefined>
   readonly folders: ReadonlySet<string>
 }
@@ -78,12 +78,12 @@ export function partOf(holder: string): string {
 
 export interface GivenNames {
   readonly assets: Iterable<Asset>
-  /** It has none where only the lines are of interest. */
+  /** The apps; none if only the assets are needed. */
   readonly apps?: readonly AppSettings[]
-  /** The words by which errors name the file; undefined for names that are in memory only. */
+  /** The file as errors name it; undefined for names that are only in memory. */
   readonly file?: string | undefined
   readonly inViews?: readonly string[]
-  /** They are those of earlier manifests. */
+  /** The assets of earlier manifests. */
   readonly kept?: readonly Asset[]
   readonly failures?: ReadonlyMap<string, AssetError>
 }
@@ -94,7 +94,7 @@ export class Names {
   readonly assets: AssetsByPath
   /** The specifiers by which inline scripts of views import assets. */
   readonly inViews: readonly string[]
-  /** Why assets could not be published, by plain path, decoded. */
+  /** The errors of assets that could not be published, by plain path, decoded. */
   readonly failures: ReadonlyMap<string, AssetError>
   readonly #apps: readonly AppSettings[]
   readonly #file: string
@@ -126,7 +126,7 @@ export class Names {
     return this
   }
 
-  /** The content of assets.json. Keys are sorted: identical sources give an identical file. */
+  /** Returns the content of assets.json. Keys are sorted, so identical sources give an identical file. */
   toJSON(): object {
     const sorted = [...this.assets.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
     const options = this.#apps.map(({ name, forBuild }) => [name, forBuild] as const)
@@ -157,7 +157,7 @@ export class Names {
     throw new AssetError('asset-unknown', `${path} is not in ${this.#file}${hint}`)
   }
 
-  /** Tells whether the name is that of an asset, be it one that could not be published. */
+  /** Tells whether an asset has the name, even one that could not be published. */
   has(app: AppSettings, name: string): boolean {
     return this.failures.has(assetPath(app, name)) || this.find(app, name) !== undefined
   }

@@ -1,4 +1,4 @@
-// Reads public/assets.json: once, or at start and again before a page when it has changed.
+// Reads public/assets.json once, or at start and again before a page if it has changed.
 import { join } from 'node:path'
 import { inParallel } from '../concurrency.ts'
 import { AssetError, reasonOf } from '../errors.ts'
@@ -25,7 +25,7 @@ export async function readNames(file: string, apps: Settings['apps'] = []): Prom
   return new Names({ ...parse(bytes, file), apps })
 }
 
-/** There are none if the file is missing. @param isReplaced an invalid manifest has none either, as it is about to be replaced */
+/** Reads the assets, none if the file is missing. @param isReplaced none if it is invalid, as it will be replaced */
 export async function readAssets(file: string, isReplaced = false): Promise<AssetsByPath> {
   try {
     const bytes = await bytesOf(file)
@@ -48,7 +48,7 @@ function parse(bytes: Buffer, file: string) {
     const all = Object.entries(assets).map(([path, line]) => {
       const asset: Partial<Asset> = { ...(isRecord(line) && line), path }
       if (!isAsset(asset)) throw new TypeError(`the entry ${path} is incomplete`)
-      // View helpers decode them: a malformed path must fail here, not on a page.
+      // View helpers decode the paths: a malformed one must fail here, not on a page.
       decodeURIComponent(path)
       decodeURIComponent(asset.target)
       return asset
@@ -117,7 +117,7 @@ function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: st
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
   const sources = [...own, ...assetSources.list()]
   const source = sources.find(isDirectory)
-  // Many folders of that name contain other things.
+  // Many folders named assets contain other things.
   const doubt = ', or, if the folder assets is something else, set apps: false'
   if (source !== undefined)
     throw manifestMissing(path, source === join(root, 'assets') ? doubt : '')

@@ -1,4 +1,4 @@
-// The spelling of URL paths, of which only one is handled, so that no other gets past a guard, and of hashes in names.
+// The spelling of URL paths, where only one form is handled so that no other gets past a guard, and of hashes in names.
 import { basename } from 'node:path'
 import { isText } from '../check-options.ts'
 import { DIGEST_PATTERN } from '../files/digest.ts'
@@ -9,12 +9,12 @@ export const MALFORMED = Symbol('malformed')
 
 // Percent-encoded unreserved characters (RFC 3986 section 2.3).
 const NEEDLESS_ENCODING = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i
-// Some file systems and proxies interpret these characters; a colon is one of them in names of files only.
+// Some file systems and proxies interpret these characters, and a colon in names of files.
 const AMBIGUOUS = /[\\\u0000-\u001f\u007f/]/
-// Windows opens a device under these names, and drops dots and spaces at the end of others.
+// Windows opens devices under these names, and drops dots and spaces at the end of others.
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** Each reason completes "the path is not handled: …". */
+/** The reasons complete "the path is not handled: …". */
 const REJECTIONS = {
   relative: { reason: 'it does not start with a slash' },
   raw: { reason: 'it contains a character that must be percent-encoded' },
@@ -29,8 +29,8 @@ const REJECTIONS = {
 }
 type Rejection = (typeof REJECTIONS)[keyof typeof REJECTIONS]
 
-// Returns the decoded segments of a canonical path; undefined for any other path that can be decoded. Where no file can be,
-// more is a page: `/types/api::article`, `/firms/Acme%20Inc.`.
+// Returns the decoded segments of a canonical path; undefined for any other path that can be decoded. A page may have
+// more paths than a file: `/types/api::article`, `/firms/Acme%20Inc.`.
 export function canonicalSegments(
   raw: string,
   isPage = false
@@ -91,7 +91,7 @@ export function* tailsOf(path: string): Generator<string> {
   }
 }
 
-// A file at a tail may be in the way of those at names: it is called like one of the folders, or is below a name.
+// Tells whether a file at a tail would collide with names: it has the name of a folder, or is below a name.
 export function meetsNames(
   tail: string,
   folders: ReadonlySet<string>,
@@ -137,7 +137,7 @@ export function encodeAsImported(decoded: string): string {
   return new URL(`http://localhost${decoded.replace(/[%?#\\]/g, encodeURIComponent)}`).pathname
 }
 
-/** A path of these characters needs no escape, wherever a URL is written. */
+/** A path of only these characters needs no escaping wherever a URL is written. */
 const PLAIN = /^[\w\-.~@%/]+$/
 
 /** The check of the option `base`, of koaAssets and of the plugin for Vite. */
@@ -154,7 +154,7 @@ export function withoutBase(path: string, base: string): string {
 
 const FINGERPRINTED = new RegExp(`^([^]*)-(${DIGEST_PATTERN})((?:\\.[^./]*)?)$`)
 
-/** Adds a fingerprint; a name that already has this one stays as it is. */
+/** Adds a fingerprint; a name that already has it is unchanged. */
 export function withFingerprint(name: string, digest: string): string {
   if (splitFingerprint(name)?.digest === digest) return name
   const last = name.lastIndexOf('.')
@@ -173,7 +173,7 @@ export function splitFingerprint(name: string): Fingerprinted | undefined {
   return digest === undefined ? undefined : { name: before + after, digest }
 }
 
-/** The parts of a path around its hash, `/assets/app-` and `.js`, by which the next version of the file is recognised. */
+/** The parts of a path around its hash, `/assets/app-` and `.js`, which identify the next version of the file. */
 export interface WithoutHash {
   readonly before: string
   readonly after: string
@@ -194,7 +194,7 @@ const HASHES = [
   new RegExp(String.raw`^(.*[^/][.-])(?=[a-z]*[\dA-Z])\w{6,64}${AFTER}`)
 ]
 
-/** Splits `/build/main.3f9a1c2b.chunk.js` around its hash; undefined for a path without one, or with nothing else. */
+/** Splits `/build/main.3f9a1c2b.chunk.js` around its hash; undefined for a path without one, or with only one. */
 export function withoutHash(path: string): WithoutHash | undefined {
   const [, before, after = ''] = HASHES.map(each => each.exec(path)).find(found => found) ?? []
   return before === undefined ? undefined : { before, after }
@@ -205,7 +205,7 @@ const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manife
 const NAMES =
   /^(?:(?:.*[-_.])?(?:ng)?(?:sw|service[-_.]?worker)(?:[-_.].*)?\.[cm]?js|manifest\.json)$/i
 
-/** A page, a service worker or a web app manifest: cached for a year, it would keep a site from being updated. */
+/** Tells whether a file is a page, a service worker or a web app manifest, which would block updates if cached long. */
 export function hasFixedUrl(path: string): boolean {
   return TYPES.has(mediaTypeOf(path) ?? '') || NAMES.test(basename(path))
 }
