@@ -1,4 +1,4 @@
-// Checks options by tables with their defaults, and finds the known name that a misspelled one most likely stands for.
+// Checks options by tables with their defaults, and finds the known name that a misspelled one most likely means.
 import { inspect } from 'node:util'
 import { distance } from 'fastest-levenshtein'
 
@@ -11,7 +11,7 @@ export interface Expectation {
   /** The check of the value under every key, if it is an object. */
   readonly each?: Expectation
   readonly isRequired?: true
-  /** Each layer of options appends to the list; undefined: the last layer that sets it counts. */
+  /** True if each layer of options appends to the list; otherwise the last layer that sets it counts. */
   readonly isAppended?: true
 }
 
@@ -71,7 +71,7 @@ export const callback: Expectation = {
   holds: value => typeof value === 'function'
 }
 
-// `instanceof AbortSignal` would fail for one of another realm (Jest).
+// `instanceof AbortSignal` would fail for a signal of another realm (Jest).
 export const abortSignal: Expectation = {
   expected: 'an AbortSignal',
   holds: value => typeof (value as Partial<AbortSignal> | null)?.throwIfAborted === 'function'
@@ -158,7 +158,7 @@ export function entriesGiven<T>(given: Readonly<Record<string, T | undefined>> =
   return Object.entries(given).filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
-/** @param place such as `apps.web.` @throws TypeError for an unknown or missing option and a wrong value, at any depth */
+/** @param place such as `apps.web.` @throws TypeError for an unknown, missing or invalid option, at any depth */
 export function check(options: unknown, rows: Expectations, place = '') {
   const given = checked(options, record, place.slice(0, -1) || 'options')
   for (const name of Object.keys(given)) {
@@ -196,7 +196,7 @@ export function optionError(name: string, expected: string, given: unknown, plac
   return new TypeError(`${name} must be ${expected}, got ${shown}${where}`)
 }
 
-/** `unknown option 'sorces': did you mean 'sources'?` @param advice follows a name that is not near a known one */
+/** `unknown option 'sorces': did you mean 'sources'?` @param advice is given if no known name is near */
 export function unknownName(
   kind: string,
   name: string,
@@ -214,7 +214,7 @@ const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 } a
 type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'year'
 const DURATION = /^(\d{1,9}) ?([smhdwy]|(?:second|minute|hour|day|week|year)s?)$/
 
-/** A whole number and a unit, from seconds to years of 365 days: `'90s'`, `'10m'`, `'2 weeks'`, `'1y'`. */
+/** A whole number with a unit, from seconds to years of 365 days: `'90s'`, `'10m'`, `'2 weeks'`, `'1y'`. */
 export type Duration = `${number}${'' | ' '}${keyof typeof SECONDS | Unit | `${Unit}s`}`
 
 /** Returns the number of seconds; undefined for any other text, including a number without a unit. */
@@ -224,7 +224,7 @@ export function secondsOf(written: string): number | undefined {
   return Number(number) * SECONDS[unit.charAt(0) as keyof typeof SECONDS]
 }
 
-/** Asks whether a name was meant, and tells what two that look alike differ in. */
+/** Asks whether a name was meant, and says how two names that look alike differ. */
 export function didYouMean(given: string, near: string): string {
   const [before, after] = [given.normalize('NFC'), near.normalize('NFC')]
   const question = `did you mean '${near}'?`
@@ -236,7 +236,7 @@ export function didYouMean(given: string, near: string): string {
 // Two characters in five may differ, as in TypeScript's "Did you mean"; nobody mistypes more than six.
 const TOLERANCE = 0.4
 
-/** The first of those with the fewest edits; undefined if all take too many. Case and Unicode form are ignored. */
+/** Returns the first candidate with the fewest edits, whatever its case and Unicode form; undefined if none is near. */
 export function nearest(word: string, candidates: Iterable<string>, most = 6): string | undefined {
   let best: string | undefined
   let limit = Math.max(1, Math.min(most, Math.floor(word.length * TOLERANCE)))
@@ -246,7 +246,7 @@ export function nearest(word: string, candidates: Iterable<string>, most = 6): s
     const edits = editsBetween(typed, folded(candidate))
     if (edits > limit) continue
     best = candidate
-    // The next candidate has to be nearer.
+    // The next candidate must be nearer.
     limit = edits - 1
   }
   return best
@@ -256,13 +256,13 @@ const folded = (name: string) => name.normalize('NFC').toLowerCase()
 
 const sorted = (name: string) => Array.from(name).toSorted().join('')
 
-/** Counts the edits between two names; letters that changed places are one edit. */
+/** Counts the edits between two names; a transposition is one edit. */
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b)
   return edits === 2 && sorted(a) === sorted(b) ? 1 : edits
 }
 
-/** Prefers a path that differs only in its leading folders, with the longest common tail, to one spelled similarly. */
+/** Prefers the path with the longest common tail that differs only in leading folders to one spelled similarly. */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   const alike = candidates.filter(each => each.endsWith(`/${path}`) || path.endsWith(`/${each}`))
   const lengthOf = (each: string) => Math.min(each.length, path.length)

@@ -1,6 +1,6 @@
-// Runs work at most once, or limits what runs at once: to several items, or to one run at a time.
+// Runs work only once, or limits how much of it runs at the same time.
 
-/** Rejects with the first failure, or the reason of an aborted signal, once no item is in progress any more. */
+/** Rejects with the first failure, or the reason of an aborted signal, when no item is in progress any more. */
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,
@@ -24,7 +24,7 @@ export async function inParallel<T, R>(
   return results
 }
 
-/** Works of one name run one at a time. Calls during a run share the next: this one may have read what changed. */
+/** Runs the work of each name one at a time. Calls during a run share the next, as the current one may miss changes. */
 export function inTurns<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const current = new Map<string, Promise<T>>()
   const next = new Map<string, Promise<T>>()
@@ -60,14 +60,14 @@ export async function firstAnswer<Item, Answer>(
   return undefined
 }
 
-/** Runs a work when it is first called. A failure is not remembered: the next call tries again. */
+/** Runs the work on the first call. A failure is not remembered: the next call tries again. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | undefined
   return () => {
     if (known) return known
     const run = work()
     known = run
-    // A start in the background that fails does not end the process then.
+    // With a handler, a failure in the background does not end the process.
     run.catch(() => (known = undefined))
     return run
   }

@@ -1,4 +1,4 @@
-// Tells programs of the work of this package, on channels of node:diagnostics_channel, if any listens.
+// Publishes messages about the work of this package on channels of node:diagnostics_channel, if anybody listens.
 import { channel } from 'node:diagnostics_channel'
 
 /** The message of each channel, by the channel's name without `koa-fresh-assets:`. Durations are in milliseconds. */
@@ -17,12 +17,12 @@ export interface DiagnosticMessages {
     readonly path: string
     /** The absolute path of the source. */
     readonly source: string
-    /** From reading the source until the target was written; for assets built together, the time of the build. */
+    /** The time from reading the source until the target was written; for assets built together, that of the build. */
     readonly duration: number
-    /** The time that the compiler took of it. */
+    /** The part of it that the compiler took. */
     readonly compileDuration?: number | undefined
   }
-  /** `koaAssets` or `ctx.sendFile` responded with a file, or in development with the page about its error. */
+  /** `koaAssets` or `ctx.sendFile` responded with a file, or in development with an error page. */
   readonly served: RequestLine & {
     readonly status: number
     readonly reason: string
@@ -47,7 +47,7 @@ interface RequestLine {
 }
 
 interface Outlet<T> {
-  /** A constant `false` to the engine as long as nobody has subscribed. */
+  /** The engine sees a constant `false` as long as nobody has subscribed. */
   readonly hasSubscribers: boolean
   publish(message: T): void
 }

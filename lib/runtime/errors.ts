@@ -1,12 +1,12 @@
 // Defines the errors of this package, and makes messages safe for terminals and logs, whatever names they contain.
 import { inspect } from 'node:util'
 
-/** `Error` takes these options, which only the libraries of ES2022 and later call `ErrorOptions`. */
+/** The options of `Error`, named `ErrorOptions` only in the libraries of ES2022 and later. */
 interface ErrorCause {
   readonly cause?: unknown
 }
 
-/** The log has the message of an error, in a line or in several, or, where code may be to blame, its stack. */
+/** The log shows the message of an error, on one line or several, or its stack if code may be to blame. */
 const LOGGED = {
   'root-missing': 'stack',
   'source-missing': 'stack',
@@ -32,7 +32,7 @@ const LOGGED = {
 export type AssetErrorCode = keyof typeof LOGGED
 
 /**
- * The base class of all errors that this package throws on purpose, but for the TypeError for an invalid option.
+ * The base class of all errors that this package throws on purpose, except the TypeError for an invalid option.
  * @example
  * app.on('error', error => {
  *   if (error.code === 'compile-failed') notify(error.message)
@@ -51,10 +51,10 @@ export class AssetError extends Error {
     // The message contains file names and is logged: no name may start a new line.
     super(LOGGED[code] === 'lines' ? printableLines(message) : printable(message), options)
     this.code = code
-    // Koa logs the stack. When a source or a disk has to be fixed, our stack frames only hide the message.
+    // Koa logs the stack. When a source or a disk must be fixed, our stack frames only hide the message.
     const stack = LOGGED[code] === 'stack' ? this.stack : `${new.target.name}: ${this.message}`
     this.stack = stack?.replace(this.message, () => `${this.message}\n  See ${this.help}`) ?? ''
-    // Pages throw it, past all that could do this when it is logged.
+    // Pages throw it, and no code of ours sees it before it is logged.
     if (code === 'asset-unknown') logInFullOnce(this)
   }
 
@@ -64,7 +64,7 @@ export class AssetError extends Error {
   }
 }
 
-/** Gives an AssetError to a function, in place of what failed with it; anything else is thrown again. */
+/** Makes a rejection handler that passes an AssetError to `use`, and throws any other error again. */
 export const ifAssetError =
   <T>(use: (error: AssetError) => T) =>
   (error: unknown): T => {
@@ -76,7 +76,7 @@ export const helpAt = (place: string): string => `node_modules/koa-fresh-assets/
 
 const loggedInFull = new Set<string>()
 
-/** Shortens what Koa logs to one line if the like is in the log already: every request that a fault concerns has one. */
+/** Shortens the stack, which Koa logs, to one line if the message was logged before: every request may fail with it. */
 export function logInFullOnce<T extends AssetError>(error: T): T {
   const { message, name } = error
   const line = `${name}: ${message.split('\n', 1)[0]}`
@@ -119,7 +119,7 @@ export class CompileError extends AssetError {
 /** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
 export class PrecompileError extends AssetError {
   override name = 'PrecompileError'
-  /** The errors in the order of URL paths; that of a source which several apps share is there once. */
+  /** The errors in the order of URL paths; a source that several apps share has one error. */
   readonly problems: readonly AssetError[]
 
   constructor(all: readonly AssetError[]) {
@@ -131,7 +131,7 @@ export class PrecompileError extends AssetError {
   }
 }
 
-/** Once the location is known, the compiler's frames only hide it; a frozen error keeps them. */
+/** Drops the compiler's frames, which only hide the known location; a frozen error keeps them. */
 function dropFrames(cause: unknown): void {
   if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
   Reflect.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
@@ -146,7 +146,7 @@ export function reasonOf(error: unknown): string {
 // Control characters (C0, DEL, C1), line separators, and the marks, embeddings, overrides and isolates of UAX 9.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Writes such characters as `\u001b`, which in JSON and in TypeScript means the same character. */
+/** Escapes unprintable characters as `\u001b`, which means the same character in JSON and in TypeScript. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped)
 }

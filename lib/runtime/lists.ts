@@ -1,10 +1,10 @@
-// Adds up and groups what is in a list.
+// Sums and groups the items of a list.
 
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** Does what `Map.groupBy` does, which Node 20 lacks. An item whose key is undefined is left out. */
+/** Works like `Map.groupBy`, which Node 20 lacks. An item whose key is undefined is left out. */
 export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | undefined) {
   const groups = new Map<string, T[]>()
   for (const item of items) {
