@@ -1,4 +1,4 @@
-// Lists the assets of all apps with the URL paths under which they are published, and finds those that cannot be.
+// Lists the assets of all apps by the URL paths under which they are published, and finds unpublishable ones.
 import { firstAnswer } from '../../runtime/concurrency.ts'
 import { AssetError, printable, type Warn } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
@@ -14,13 +14,13 @@ import { encodePath, whyNotCanonical } from '../../runtime/urls/spelling.ts'
 import { Names, type Asset, type GivenNames } from '../../runtime/urls/manifest.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-/** A line of assets.json, and what its files are written from. */
+/** A line of assets.json, and the content of its files. */
 export interface Built extends Sourced {
   readonly asset: Asset
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
   readonly digest: string
-  /** Is written where no server finds it. */
+  /** The source map that is written where no server finds it. */
   readonly hiddenMap?: Uint8Array
 }
 
@@ -44,7 +44,7 @@ export function importedInViews(mentions: readonly Mention[], assets: Assets, { 
 
 /**
  * Finds entries of the option `imports` whose asset no app has: an import map with them could not be written.
- * The loss of one that a module imports is reported with its place.
+ * One that a module imports is reported elsewhere, with its place.
  */
 export async function findLostImports(
   settings: Settings,
@@ -64,7 +64,7 @@ export async function findLostImports(
   const failures: Failure[] = []
   for (const [name, given] of byName) {
     const owners = given.map(({ app }) => ownerOf(settings, app, name))
-    // The option may be set for all apps, of which one has the asset.
+    // The option may be set for all apps, only one of which has the asset.
     const found = await firstAnswer(owners, each => sources.of(each.app).find(each.name))
     const lost = given.find(({ app, specifier }) => !imported.has(keyOf(app, specifier)))
     if (found || !lost) continue

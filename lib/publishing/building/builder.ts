@@ -1,4 +1,4 @@
-// Builds all assets at once: compiles their sources, and gives references the URLs of the assets they lead to.
+// Builds all assets at once: compiles their sources, and replaces references by the URLs of the assets.
 import { inParallel, once } from '../../runtime/concurrency.ts'
 import { AssetError, ifAssetError } from '../../runtime/errors.ts'
 import { checksumsOf, digestOf } from '../../runtime/files/digest.ts'
@@ -28,7 +28,7 @@ import { pathFrom } from '../../runtime/files/paths.ts'
 
 interface BuilderOptions {
   readonly warn: (message: string) => void
-  /** Selects the apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
+  /** Selects the apps to build. Default: all. */
   readonly only?: (app: AppSettings) => boolean
   readonly index?: MtimeIndex
   readonly signal?: AbortSignal | undefined
@@ -44,9 +44,9 @@ export interface BuildResult {
   readonly failures: readonly Failure[]
 }
 
-// Enough to keep the disk busy while a compiler works.
+// This keeps the disk busy while a compiler works.
 const CONCURRENCY = 16
-/** The small images of most projects are read once by a precompile. */
+/** The size of unchanged copies that stay in memory: most projects' small images are then read only once. */
 const HELD_BYTES = 64 * 1024 * 1024
 
 export class Builder {
@@ -68,7 +68,7 @@ export class Builder {
     this.#options = options
   }
 
-  /** @returns the same object if nothing has changed @param listed the assets, if they were just listed */
+  /** @returns the same object if nothing has changed @param listed the assets, if just listed */
   async all(listed?: readonly Listed[]): Promise<BuildResult> {
     const { only, index, warn } = this.#options
     const places = [...(listed ?? (await listAssets(this.#settings, this.#sources, only)))]
@@ -83,7 +83,7 @@ export class Builder {
     const isSame = drafts.length === last?.drafts.length
     if (isSame && drafts.every((draft, at) => draft === last.drafts[at])) return last.result
     const result = await this.#finish(drafts, failures)
-    // After failures it looks again: a missing file may have been added to `public`.
+    // After failures everything is checked again: a missing file may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
   }
@@ -103,7 +103,7 @@ export class Builder {
     drafts.sort(byPath)
   }
 
-  /** A folder that is not there while a checkout replaces it would leave its assets out of a precompile. */
+  /** Reports added assets: a folder that is missing while a checkout replaces it would be left out of a precompile. */
   async #addedSince(places: readonly Listed[]): Promise<Failure[]> {
     const known = new Set(places.map(({ path }) => path))
     const now = await listAssets(this.#settings, this.#sources, this.#options.only)
@@ -126,7 +126,7 @@ export class Builder {
       const { found, errors, warnings } = await this.#renderer.resolveAll(draft)
       const isPackaged = source.packageName !== undefined && textType(source.name) === 'js'
       const isTaken = isPackaged && bundlers.some(each => each.takes?.(app))
-      // The bundler knows more ways to find a module, and a package may do without what it loads by a URL or later.
+      // The bundler has more ways to find modules, and a package may work without those it loads by a URL or later.
       if (!isTaken) {
         warnings.forEach(warn)
         failures.push(...errors.map(error => ({ path, error })))
@@ -162,12 +162,12 @@ export class Builder {
       return draft ?? []
     }
     const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
-    // The map of a transformed text replaces the one that its source has.
+    // The map of a transformed text replaces that of its source.
     const maps = new Set(all.flatMap(({ path, map }) => (map ? path + MAP : [])))
     return all.filter(({ path }) => !maps.has(path))
   }
 
-  /** @returns undefined for a source that was removed after it was listed, if a server looks again for the next page */
+  /** @returns undefined for a source that was removed after it was listed; a precompile throws instead */
   async #draft(place: Listed): Promise<Draft | undefined> {
     const { index } = this.#options
     const { path, source } = place
@@ -202,7 +202,7 @@ export class Builder {
     return { ...draft, content: isHeld ? draft.content : { copyOf: source.file }, sums, details }
   }
 
-  /** An unchanged copy stays in memory until it is written, or else its source is read again. */
+  /** Tells whether an unchanged copy stays in memory until it is written; otherwise its source is read again. */
   #mayHold(content: Content): boolean {
     const isKept = this.#options.index !== undefined
     if (isKept || 'copyOf' in content || this.#held + content.length > HELD_BYTES) return false
@@ -216,7 +216,7 @@ async function isModule({ text, content }: Draft): Promise<boolean> {
   return (await loadModuleLexer()).isModule(code) === true
 }
 
-/** @returns undefined if the source was edited or removed meanwhile, which its publication reports */
+/** @returns undefined if the source was edited or removed meanwhile, which is reported when it is published */
 async function readAgain({ content, sums }: Draft): Promise<string | undefined> {
   const bytes = await undefinedIfMissing(readContent(content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined

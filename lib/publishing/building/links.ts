@@ -1,5 +1,5 @@
-// Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so every asset follows those
-// that it refers to.
+// Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so every asset comes after
+// those to which it refers.
 import type { Warn } from '../../runtime/errors.ts'
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash, type Checksums } from '../../runtime/files/digest.ts'
@@ -14,7 +14,7 @@ import { encodePath, withFingerprint } from '../../runtime/urls/spelling.ts'
 import { importOrder } from '../../runtime/views/modules.ts'
 import { byPath, type Assets, type Built } from './assets.ts'
 
-/** Returns the assets by path; each follows those that it refers to. @param base precedes every path that is written */
+/** Returns the assets by path, each after those to which it refers. @param base is written before every path */
 export function finishAll(nodes: ReadonlyMap<string, Draft>, warn: Warn, base = ''): Assets {
   const assets = new Map<string, Built>()
   const linksOf = (path: string) =>
@@ -51,8 +51,8 @@ function cycleFound(paths: readonly string[]): string {
 }
 
 /**
- * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each other by
- * plain names with that digest as the query, so a change in one changes the bytes, and the fingerprint, of each.
+ * Stylesheets in a cycle cannot contain each other's digests, so they share one: they refer to each other by plain
+ * names with that digest as the query, so a change in one changes the bytes, and the fingerprint, of each.
  */
 function digestOfCycle(group: readonly Draft[], urlsOf: (node: Draft) => Urls): string {
   const hash = createHash('sha256')
@@ -65,7 +65,7 @@ function digestOfCycle(group: readonly Draft[], urlsOf: (node: Draft) => Urls): 
   return digestOfHash(hash.digest())
 }
 
-/** The text refers to its map by fingerprint, so the map comes first. */
+/** Shifts the map that a text came with. The text refers to it by fingerprint, so the map comes first. */
 function shiftOwnMap({ path, text, ownMap }: Draft, urls: Urls, assets: Map<string, Built>) {
   const map = assets.get(path + MAP)
   if (ownMap === undefined || !map || !text) return
@@ -97,7 +97,7 @@ function builtFrom(
   return { app, source, path, asset, content, digest }
 }
 
-/** Text that names its map does so by fingerprint, so the map comes first. */
+/** Returns the asset, after its map if it has one, to which it refers by fingerprint. */
 function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: string): Built[] {
   const { app, source, path, text } = node
   const content = finish(node, urls)
@@ -119,7 +119,7 @@ function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: st
   return [map, builtFrom(node, code, sumsOf(code), known)]
 }
 
-/** It is undefined for an asset that is no script, or was not searched for imports. */
+/** Returns undefined for an asset that is no script, or was not searched for imports. */
 function importsOf({ app, path, text, links = [] }: Draft, cycle: ReadonlySet<string>) {
   if (textType(path) !== 'js' || !app.fingerprint) return undefined
   const { references = [], isOpen = false } = text ?? {}
@@ -138,7 +138,7 @@ function importsOf({ app, path, text, links = [] }: Draft, cycle: ReadonlySet<st
   return dynamicImports.length > 0 ? { ...known, dynamicImports } : known
 }
 
-/** Each group follows those that it refers to; paths of one cycle share a group (Kosaraju's algorithm). */
+/** Puts each group after those to which it refers; paths of one cycle share a group (Kosaraju's algorithm). */
 function groupsInOrder(paths: readonly string[], linksOf: (path: string) => readonly string[]) {
   const referrers = new Map(paths.map(path => [path, new Array<string>()]))
   for (const path of paths) for (const to of linksOf(path)) referrers.get(to)?.push(path)

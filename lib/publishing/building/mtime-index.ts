@@ -1,5 +1,5 @@
-// The LRU index of mtimes: for each asset the files it was made from, and the files made from it. A request costs one
-// stat of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
+// The LRU index of mtimes: for each asset, the files it was made from and the files made from it. A request costs one
+// stat of each; any difference, even an older mtime, publishes again, as a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
 import { wouldBeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import { removeFile } from '../../runtime/files/disk.ts'
@@ -10,20 +10,20 @@ export interface IndexEntry {
   readonly source: string
   /** The generation of the listing in which the source was found; `NEVER` for an entry that is not current. */
   readonly generation: number
-  /** The source, everything that was compiled into it, and the files that were looked up and not found. */
+  /** The source, everything compiled into it, and the files that were looked up but not found. */
   inputs: readonly Observation[]
   /** The files that this process wrote, the one under the plain name first. */
   targets: readonly FileObservation[]
-  /** The draft, to which other assets may refer; it is kept where there are fingerprints. */
+  /** The draft, to which other assets may refer; kept only with fingerprints. */
   readonly draft?: Draft
-  /** True if the next process would make the same from the same inputs. */
+  /** True if the next process would make the same target from the same inputs. */
   readonly isReproducible?: boolean
 }
 
 /** The generation of an entry that only records which target this process wrote. */
 export const NEVER = -1
 
-/** The entries by plain URL path; Infinity if another list bounds them. */
+/** The entries by plain URL path; `max` is Infinity if something else bounds them. */
 export class MtimeIndex extends LRUCache<string, IndexEntry> {
   constructor(max: number) {
     super({ maxSize: Math.min(max, Number.MAX_SAFE_INTEGER), sizeCalculation: () => 1 })

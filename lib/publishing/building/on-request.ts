@@ -1,4 +1,4 @@
-// Publishes on request: loaded if an app needs it, and to explain any app by its sources.
+// Publishes on request: loaded if an app needs it, or to explain any app by its sources.
 import type { Warn } from '../../runtime/errors.ts'
 import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
@@ -17,17 +17,17 @@ import type { IndexEntry } from './mtime-index.ts'
 import { PlainNames } from './plain.ts'
 import { Rebuilt } from './rebuilt.ts'
 
-/** @param forget receives the URL path of each file that is removed */
+/** @param forget receives the URL path of each removed file */
 export async function makeOnRequest(settings: Project, warn: Warn, forget: Warn) {
   const { env, extras, apps, root } = settings
   const readerOf = await loadDetails(settings)
   if (env !== 'development') {
-    // Otherwise the first request loads them that needs them.
+    // Otherwise the first request that needs these loads them.
     const loading = extras.map(each => each.views?.load())
     await Promise.all([loadModuleLexer(), loadCompilers(), ...loading])
   }
   const sources = await loadSources(settings, warn)
-  // A test loads the compilers of what it asks for. Requests report what cannot be read.
+  // A test loads only the compilers that it needs. Requests report unreadable files.
   if (env !== 'development' && env !== 'test') {
     const compiling = apps.filter(({ compile }) => compile).map(sources.of)
     const used = await Promise.all(compiling.map(each => each.compilers().catch(ignoreSystemError)))
@@ -67,12 +67,12 @@ export class Publishing implements OnRequest {
             return list.digest
           }
         })),
-      // Plain names need the sources: tails, names that a mount may have too, and the sizes of images.
+      // With plain names, pages need the sources for tails, names that mounts may also have, and image sizes.
       ...listed.map(each => ({ refresh: () => each.refresh() }))
     ]
   }
 
-  /** It is undefined where a manifest has the names. */
+  /** Returns the sources of an app with plain names; undefined for an app whose names are in a manifest. */
   #listed(app: AppSettings): AppSources | undefined {
     return app.compile && !app.fingerprint ? this.sources.of(app) : undefined
   }
@@ -111,7 +111,7 @@ export class Publishing implements OnRequest {
   }
 }
 
-/** Returns what publishes on request, for extras, which may know more of it than the runtime does. */
+/** Returns the publishing of a pipeline, for extras, which need more of it than the runtime does. */
 export function publishingIn({ onRequest }: { readonly onRequest: unknown }): Publishing {
   if (onRequest instanceof Publishing) return onRequest
   throw new Error('the pipeline has not been loaded')
@@ -124,12 +124,12 @@ export async function sourcedNameIn(all: Sources, app: AppSettings, name: string
   return plain !== undefined && (await sources.find(plain)) ? plain : undefined
 }
 
-/** Beyond this number all are forgotten. */
+/** Beyond this number, all details are forgotten. */
 const MAX_READ = 2000
 
 /**
- * Reads the details of a file from its source: a page names an asset before a browser asks for it, and helpers are
- * synchronous. So a page waits for the disk, but not in production.
+ * Reads the details of a file from its source: a page names an asset before a browser requests it, and helpers are
+ * synchronous. So pages wait for the disk, but not in production.
  */
 function detailsInSources(readerOf: DetailsReader) {
   const known = new Map<string, { readonly stamp: Stamp; readonly details: Details }>()

@@ -27,9 +27,9 @@ export class PlainNames {
   readonly #sources: Sources
   readonly #warn: (message: string) => void
   readonly #renderer: Renderer
-  /** Publications by URL path: a request waits for one that begins after it, as an older one may lack an edit. */
+  /** Publications by URL path: a request waits for one that begins after it, as an earlier one may miss an edit. */
   readonly #inTurns = inTurns<Target | undefined>()
-  /** The texts of an app are looked at once a second at most, for what they refer to. */
+  /** The last search of each app's texts for references: there is at most one per second. */
   readonly #looked = new Map<AppSettings, { at: number; work: Promise<void> }>()
 
   constructor(settings: Project, sources: Sources, warn: (message: string) => void) {
@@ -42,8 +42,8 @@ export class PlainNames {
 
   /**
    * Brings the target of a name up to date.
-   * @returns the target, which saves the caller a stat or reading it; undefined for a name without a source
-   * @throws CompileError for a broken source; AssetError when a file cannot be read or written
+   * @returns the target, which saves the caller a stat or a read; undefined for a name without a source
+   * @throws CompileError for a broken source; AssetError if a file cannot be read or written
    */
   publish(app: AppSettings, name: string): Promise<Target | undefined> {
     const path = assetPath(app, name)
@@ -57,11 +57,11 @@ export class PlainNames {
     const entry = this.index.get(path)
     if (entry) {
       const looks = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
-      // This comes after the stats: an event that arrives during them counts.
+      // This comes after the stats, so that an event during them counts.
       if (looks.every(Boolean)) await sources.refresh()
       const isCurrent = looks.every(Boolean) && sources.generation === entry.generation
       if (isCurrent) return entry.targets[0] && { stamp: entry.targets[0].stamp }
-      // The change may be that a link leads elsewhere, which no event reports.
+      // A link may lead elsewhere now, which no event reports.
       await sources.verify()
     }
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -69,11 +69,11 @@ export class PlainNames {
       if (!source) break
       const { clash } = sources.chosen(name)
       if (clash !== undefined) this.#warn(clash)
-      // A file that was removed meanwhile may be back before an event tells.
+      // A file that was removed meanwhile may be back before an event reports it.
       const generation = attempt === 1 ? sources.generation : NEVER
       const target = await this.#publishFrom({ app, source, path }, generation)
       if (target !== 'gone') return target
-      // The source was removed after it was listed: there may be another one of that name.
+      // The source was removed after it was listed: there may be another one with the name.
       await sources.verify()
     }
     this.index.delete(path)
@@ -81,7 +81,7 @@ export class PlainNames {
     return undefined
   }
 
-  /** Finds as well a file of a package that texts refer to: another process may have written these. */
+  /** Also finds a file of a package to which texts refer, as another process may have published these texts. */
   async find(app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
     const found = await sources.find(name)
@@ -139,7 +139,7 @@ export class PlainNames {
     return { stamp, bytes: 'copyOf' in plain.content ? undefined : plain.content }
   }
 
-  /** Puts plain names in its references; the result is undefined when the source is gone. */
+  /** Renders an asset with plain names in its references; undefined if the source is gone. */
   async #render(asset: Sourced) {
     const draft = await this.#renderer.draft(asset)
     if (!draft) return undefined
@@ -148,7 +148,7 @@ export class PlainNames {
     if (errors[0]) throw errors[0]
     const { compiler } = asset.source
     const isOurs = !compiler || isBuiltIn(compiler)
-    // Another process would make the same from the same inputs, and has nothing to warn about.
+    // Then another process would make the same target from the same inputs, and has nothing to warn about.
     const isReproducible = isOurs && !draft.isLowered && warnings.length === 0
     return { ...draft, content: this.#renderer.plain(draft, found), isReproducible }
   }
@@ -166,7 +166,7 @@ export class PlainNames {
   }
 }
 
-/** Tells by its text whether a script may ask for files of packages: few do, and a compiler takes its time. */
+/** Tells by the source text whether a script may refer to files of packages: few do, and compiling takes time. */
 async function mayAsk({ source: { name, file, asItIs } }: Sourced): Promise<boolean> {
   if (textType(name) !== 'js' || asItIs !== undefined) return textType(name) !== undefined
   const read = await readSnapshot(file)

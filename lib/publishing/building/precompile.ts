@@ -31,7 +31,7 @@ const OPTIONS = {
 } satisfies Record<Exclude<keyof PrecompileOptions, keyof PrecompileExtras>, Expectation>
 
 const CONCURRENCY = 8
-/** A precompile removes temporary files of this age: no other one writes, and a request takes less. */
+/** The age, in milliseconds, at which temporary files are removed: no other precompile runs, and requests take less. */
 const LEFT_MS = 60_000
 
 export async function precompile(settings: Project, precompileOptions: PrecompileOptions = {}) {
@@ -97,14 +97,14 @@ async function publishAll(
   }
 }
 
-/** A run in the wrong directory would leave an empty `public` there. */
+/** Makes the error for a run without assets: one in the wrong directory would leave an empty `public` there. */
 function noAssets({ root, apps }: Settings, sources: Sources): AssetError {
   const searched = new Set(apps.flatMap(app => sources.of(app).directories))
   const message = `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
   return new AssetError('precompile-empty', message)
 }
 
-/** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */
+/** @throws PrecompileError, before anything is written, if a symbolic link leads a directory out of `public` */
 async function requireInPublic({ place }: Settings, directories: readonly string[]): Promise<void> {
   const distinct = [...new Set(directories)].toSorted()
   const outside = await inParallel(distinct, CONCURRENCY, async directory => {

@@ -1,4 +1,4 @@
-// Publishes a build: fingerprinted files first, then plain names and the manifest together; and reports what changed.
+// Publishes a build, fingerprinted files first, then plain names and the manifest together, and reports what changed.
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { sum } from '../../runtime/lists.ts'
@@ -32,7 +32,7 @@ interface PublishOptions {
 
 // Compression runs on the thread pool, four at a time.
 const CONCURRENCY = 8
-/** This many renames run at once: a thread that finds the next call waiting need not be woken. */
+/** The number of renames at a time: a thread that finds the next call waiting need not be woken. */
 const RENAMES = 64
 
 /** Until the final commit, a failure leaves the manifest, the files it names, and the plain names as they were. */
@@ -69,7 +69,7 @@ export async function publishBuild(
     signal?.throwIfAborted()
     const text = Buffer.from(`${JSON.stringify(names, undefined, 2)}\n`)
     manifest.push(await prepareReplacement(file, text, { unsaved }).catch(failed))
-    // After a power loss a page finds the files that the manifest names: they are on the disk before it is.
+    // The files are saved before the manifest that names them, so that pages find them after a power loss.
     await save()
     const kept = await touchSuperseded(settings, before, names.assets)
     signal?.throwIfAborted()
@@ -78,11 +78,11 @@ export async function publishBuild(
       await inParallel([...written], RENAMES, ([at, { replacements }]) => commit(at, replacements))
       await save()
       await commit(path, manifest)
-      // The mtime of the manifest tells when the last build was, whether or not that has changed anything.
+      // The mtime of the manifest is the time of the last build, whether or not it changed anything.
       if (!manifest[0]?.isNew) await touch(file, BigInt(Date.now()) * 1_000_000n)
       await save()
     })
-    // A module that is part of another file now has left its text, for one. Pages may have what a manifest named.
+    // A module that is now part of another file has left its own behind. Pages may refer to files of the last manifest.
     const useless = left.filter(at => !assets.has(at) && !before.has(encodePath(at)))
     const drop = (at: string) => removeInPlace(settings.place, publicFile(settings, at))
     await inParallel(useless, CONCURRENCY, drop).catch(failed)
@@ -100,8 +100,8 @@ export async function publishBuild(
   }
 }
 
-// Open pages still ask for files that the manifest no longer names, and `clean` counts from their change time, which nobody
-// can set to a chosen value. Resolves to the number of those that exist.
+// Renews the change time of files that the manifest no longer names: open pages still request them, and `clean` counts
+// their age from that time, which nobody can set to a chosen value. Resolves to the number of those that exist.
 async function touchSuperseded(settings: Project, before: AssetsByPath, now: AssetsByPath) {
   const current = new Set(Array.from(now.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))

@@ -1,5 +1,5 @@
-// Publishes on request with fingerprints: a page may ask for any name, so everything is built again, as by a precompile,
-// when a source has changed. The names are in memory.
+// Publishes on request with fingerprints: a page may ask for any name, so if a source has changed, everything is built
+// again, as by a precompile. The names are in memory.
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 3
 
 export class Rebuilt {
   names = new Names({ assets: [] })
-  /** The index has no limit: entries that have no source are removed from it. */
+  /** The index has no limit, as entries without a source are removed. */
   readonly index = new MtimeIndex(Infinity)
   readonly #settings: Project
   readonly #sources: Sources
@@ -52,7 +52,7 @@ export class Rebuilt {
     return this.#generation === this.#sources.generation && this.#sources.isCurrent
   }
 
-  /** @param sourced the name of its source; undefined for a name that has none, or has none any more */
+  /** @param sourced the name that has the source; undefined for a name that has none, or none any more */
   async publish(app: AppSettings, name: string, sourced: string | undefined): Promise<undefined> {
     const path = assetPath(app, sourced ?? name)
     const names = [name, splitFingerprint(name)?.name ?? name]
@@ -98,7 +98,7 @@ export class Rebuilt {
     return failures
   }
 
-  /** Takes over the result of a build: an asset that failed keeps its last good version, and the target goes with its source. */
+  /** Uses the result of a build: a failed asset keeps its last good version, and a target goes with its source. */
   async #take({ assets, inViews }: BuildResult, failures: ReadonlyMap<string, AssetError>) {
     const hasFailed = ([path]: readonly [string, Built]) => failures.has(path)
     const last = [...this.#assets].filter(hasFailed)
@@ -130,7 +130,7 @@ export class Rebuilt {
       each ? { path: files[at] ?? '', stamp: stampOf(each) } : []
     )
     const entry = this.index.peek(path)
-    // If one was removed at once, both are written again.
+    // If one of the files was removed at once, both are written again.
     if (entry) entry.targets = seen.length < files.length ? [] : seen
   }
 }

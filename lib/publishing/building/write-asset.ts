@@ -22,13 +22,13 @@ const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
 export type WrittenAsset = Awaited<ReturnType<typeof writeAsset>>
 
-/** By extension, the file itself first, then its copies; undefined: no file, and an existing one is removed. */
+/** The file itself, then its copies, by extension; undefined if there is no file, and an existing one is removed. */
 type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
 
 /**
  * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by their
  * bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
- * @param assets all assets, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
+ * @param assets all assets, given to write compressed copies too: `data.json.gz` may be an asset beside `data.json`
  * @returns the size of its smallest representation, and the replacements of plain files in the order to commit them;
  * `isNew` if a file is new or gets other bytes
  */
@@ -70,7 +70,7 @@ export async function writeAsset(
   return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 
-/** @param checks its `checkContent` is for the file itself, not for its copies */
+/** @param checks `checkContent` is only for the file itself, not for its copies */
 async function prepareFiles(
   file: string,
   contents: Contents,
@@ -111,7 +111,7 @@ export async function discardAll(replacements: readonly Replacement[]): Promise<
   for (const replacement of replacements) await replacement.discard()
 }
 
-/** A source that is edited after it was read must not be published under its previous digest. */
+/** Checks the bytes: a source that was edited after it was read must not be published under its previous digest. */
 function unlessEdited(settings: Settings, built: Built) {
   if (!('copyOf' in built.content)) return undefined
   return async (temporary: OpenFile): Promise<void> => {
@@ -121,8 +121,8 @@ function unlessEdited(settings: Settings, built: Built) {
 }
 
 /**
- * Files with such names are left alone if they are assets, or the type is not compressible. Source maps have none:
- * they take most of the time, and only developer tools request them.
+ * Returns the copies, except those whose name is an asset's; none for a type that does not compress. Source maps have
+ * none: they take most of the time, and only developer tools request them.
  */
 async function copiesOf(file: string, built: Built, assets: Assets) {
   if (!isCompressibleType(file)) return []
