@@ -6,7 +6,7 @@ import { UsageError, indent, table } from './command.ts'
 import type { OptionSpecs, Values, Addition, Command, Rows } from '../../runtime/app/extra.ts'
 import { precompile } from './precompile.ts'
 
-/** The commands are in the order of a deployment. */
+/** Returns the commands in the order of a deployment. */
 export async function allCommands(): Promise<readonly Command[]> {
   const lines = await Promise.all(EXTRAS.map(async extra => (await extra.commandLine?.()) ?? {}))
   const all: Command[] = [precompile]
@@ -43,7 +43,7 @@ export const SHARED_OPTIONS: OptionSpecs = {
   version: { short: 'v', description: 'print the version' }
 }
 
-/** The command is undefined for a line of options. @throws UsageError for an unknown one, with the nearest name */
+/** The command is undefined if there are only options. @throws UsageError for an unknown one, with the nearest name */
 export function parseCommandLine(words: readonly string[], commands: readonly Command[]) {
   const all: OptionSpecs = Object.assign({}, SHARED_OPTIONS, ...commands.map(each => each.options))
   const options = Object.entries(all).map(([name, { value, short, multiple = false }]) => {

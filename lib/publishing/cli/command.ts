@@ -1,4 +1,4 @@
-// The commands share exit statuses, output, and how a long run is ended early.
+// The exit statuses and output of commands, and the early end of a long run.
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Output, Values, Call, Problem } from '../../runtime/app/extra.ts'
@@ -41,7 +41,7 @@ interface Run {
   readonly onProgress: ReturnType<typeof progressOn>
 }
 
-// The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way, and the second one ends
+// The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one ends
 // the process. `state` says what an aborted run leaves behind: `nothing was published`.
 export function longRun(state: string, work: (call: Call, run: Run) => Promise<number>) {
   return async (call: Call): Promise<number> => {
@@ -75,10 +75,10 @@ const STAGES = {
 // Notes are rare enough to keep a log short, and frequent enough to distinguish a slow run from a hung one.
 const NOTE_MS = 10_000
 
-/** A precompile reports it, or `compress`, which has no other stage. */
+/** The progress of a precompile, or of `compress`, which has no other stage. */
 type Progress = Omit<Precompiling, 'stage'> & { readonly stage?: keyof typeof STAGES }
 
-/** Notes each stage, and now and then how far it is. @param everyAsset notes each asset or file instead */
+/** Notes each stage, and its progress now and then. @param everyAsset notes each asset or file instead */
 function progressOn({ note }: Pick<Output, 'note'>, everyAsset = false) {
   let shown: string | undefined
   let shownAt = 0
@@ -94,7 +94,7 @@ function progressOn({ note }: Pick<Output, 'note'>, everyAsset = false) {
   }
 }
 
-/** @param directory is put before the paths @param help is the section about problems @returns the exit status */
+/** @param directory is put before the paths @param help the section about problems @returns the exit status */
 export function printProblems(
   output: Output,
   report: { readonly problems: readonly Problem[] },
@@ -129,7 +129,7 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** Writes columns two spaces apart. @param right has the indexes of those that are right-aligned */
+/** Writes columns two spaces apart. @param right the indexes of right-aligned ones */
 export function table(given: readonly (readonly string[])[], right: readonly number[] = []) {
   const rows = given.map(row => row.map(printable))
   const widths: number[] = []

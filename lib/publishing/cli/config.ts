@@ -13,10 +13,10 @@ import type { Call, Project } from '../../runtime/app/extra.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 const EXTENSIONS = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json']
-/** The first of these that exists is loaded. */
+/** The file names, of which the first that exists is loaded. */
 export const CONFIG_NAMES = EXTENSIONS.map(extension => `assets.config.${extension}`)
 
-/** Sets NODE_ENV: to --env, else to what it is, else to `environment`. @throws UsageError for a file that is not there */
+/** Sets NODE_ENV to --env, unless it has a value to `environment`. @throws UsageError for a file that does not exist */
 export async function loadOptions(
   { values, output }: Pick<Call, 'values' | 'output'>,
   environment: string
@@ -24,11 +24,11 @@ export async function loadOptions(
   const { root, env } = values
   const directory = resolve(root ?? '.')
   if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
-  // Set before the file is loaded, which may read them, as compilers do. What is set already wins, as with --env-file.
+  // Variables are set first, as the file and compilers may read them. Values already set win, as with --env-file.
   const named = env ?? (process.env.NODE_ENV || environment)
   process.env.NODE_ENV = named
   const envFile = join(directory, `.env.${named}`)
-  // process.loadEnvFile calls a file missing that it may not read, and names no reason for a directory.
+  // process.loadEnvFile reports an unreadable file as missing, and gives no reason for a directory.
   const variables = await bytesOf(envFile)
   if (variables) {
     output.note(`reading ${pathFrom('.', envFile)}`)
@@ -40,7 +40,7 @@ export async function loadOptions(
   return {
     ...options,
     ...(env !== undefined && { env }),
-    // Any other value is refused with all other options.
+    // Any other value is rejected together with the other options.
     root: isText(given) ? resolve(given) : given
   }
 }
@@ -72,7 +72,7 @@ async function importDefault(file: string): Promise<unknown> {
   return isRecord(inner) && 'default' in inner ? inner.default : inner
 }
 
-/** Node before 22.18 needs the project's tsx. It must be loaded beforehand: Node caches a failed import. */
+/** Loads the project's tsx for Node before 22.18. It must be loaded first, as Node caches a failed import. */
 async function enableTypeScript(file: string): Promise<void> {
   if (stripsTypes()) return
   try {
@@ -89,7 +89,7 @@ export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
 }
 
-/** Notes that there is no file: it may not have been copied, or the application has its options elsewhere. */
+/** Loads the project, and notes a missing file: it may not have been copied, or the options may be elsewhere. */
 export async function projectOf(
   { output, values, loadProject }: Call,
   use: Parameters<Call['loadProject']>[0] = 'deployment'

@@ -55,7 +55,7 @@ function optionsIn(values: Values): PrecompileExtras {
 
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 
-/** The assets are published, so other problems are warnings. */
+/** Warns of problems in views; the assets are already published. */
 async function warnOfMore(project: Project, warn: (message: string) => void) {
   for (const extra of project.extras) {
     try {
@@ -80,7 +80,7 @@ async function format({ problems }: PrecompileError, project: Project): Promise<
   return [...lines, verdict, ...help].join('\n')
 }
 
-/** The result fits on one screen. */
+/** Writes the report so that it fits on one screen. */
 function summary(report: PrecompileReport, texts: Rows): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, manifest } = report
   const isHere = isInside(process.cwd(), manifest)
