@@ -1,5 +1,5 @@
-// Compiles with optional peer dependencies: each of them, and our file for it, is loaded when the first source needs
-// it. To add one, add a file and a row here.
+// Compiles with optional peer dependencies: each peer, and our file for it, is loaded when the first source needs it.
+// To add one, add a file and a row here.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Esbuild from 'esbuild'
@@ -91,10 +91,10 @@ export async function loadPeersOf(compilers: ReadonlySet<Compiler>, from: string
 
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
 
-/** The peers that were loaded, by project and names. One that is replaced needs a restart, as Node's own modules do. */
+/** The loaded peers, by project and names. A replaced one needs a restart, like any module in Node. */
 const loaded = new Map<string, object>()
 
-/** Takes the first that is installed, for the project at `from` or for this package, which may be linked into it. */
+/** Loads the first that is installed, in the project at `from` or for this package, which may be linked into it. */
 export async function loadPeer(names: readonly string[], purpose: string, from = process.cwd()) {
   const key = JSON.stringify([from, ...names])
   const known = loaded.get(key)
@@ -112,7 +112,7 @@ export function missingPeer(names: readonly string[], purpose: string): string {
 }
 
 export async function findPeer(names: readonly string[], from: string) {
-  // This is undefined where everything was bundled into one CommonJS file.
+  // This is undefined if everything was bundled into one CommonJS file.
   const here = import.meta.dirname as string | undefined
   for (const name of names) {
     for (const base of new Set([from, here ?? from])) {
@@ -123,8 +123,8 @@ export async function findPeer(names: readonly string[], from: string) {
   return undefined
 }
 
-// A package works as soon as its installation is complete: Node remembers one without a package.json as broken, so it is
-// not asked before; and `require`, unlike `import`, does not remember a failure.
+// A package works as soon as its installation is complete: Node remembers one without a package.json as broken, so Node
+// is not asked before; and `require`, unlike `import`, does not remember a failure.
 async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
   for (const folder of nodeModulesFrom(base)) {
     const found = statOf(join(folder, name, 'package.json'))

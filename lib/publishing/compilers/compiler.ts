@@ -1,4 +1,4 @@
-// The built-in compilers share this.
+// The code that built-in compilers share.
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { firstAnswer } from '../../runtime/concurrency.ts'
@@ -8,7 +8,7 @@ import type { CompilerInput, CompilerOutput } from '../../runtime/settings/optio
 
 /** A built-in compiler that reads settings beside the source returns these as well. */
 export interface ConfiguredOutput extends CompilerOutput {
-  /** The absolute paths of the files with these settings, there or not. Nothing in the text comes from them. */
+  /** The absolute paths of the files with these settings, existing or not. Nothing in the text comes from them. */
   readonly configuration?: readonly string[] | undefined
   readonly warnings?: readonly string[] | undefined
 }
@@ -39,7 +39,7 @@ export function withRelativeSources(json: string, file: string): string {
   return JSON.stringify({ ...map, sources })
 }
 
-/** Returns the comment that ends a text with its source map, as JSON, in it. */
+/** Returns the comment with the source map that ends a text. @param json the map */
 export function inlineMap(json: string, type: 'css' | 'js' = 'js'): string {
   const data = Buffer.from(json).toString('base64')
   const comment = `# sourceMappingURL=data:application/json;base64,${data}`
@@ -49,7 +49,7 @@ export function inlineMap(json: string, type: 'css' | 'js' = 'js'): string {
 /** The absolute paths of one search, in the order in which the compiler tries them. */
 export type Search = readonly string[]
 
-/** Returns the paths of each search up to the first file, or all: a file that appears at one changes the result. */
+/** Returns the paths of each search up to the first file, or all: a file that appears there changes the result. */
 export async function searchedPaths(searches: readonly Search[]): Promise<string[]> {
   const upToFirstFile = async (search: Search) => {
     // The last path is a dependency either way.

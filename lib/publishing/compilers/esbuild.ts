@@ -1,4 +1,4 @@
-// Compiles TypeScript and JSX with esbuild, as the nearest tsconfig.json says.
+// Compiles TypeScript and JSX with esbuild, according to the nearest tsconfig.json.
 import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../runtime/errors.ts'
@@ -8,14 +8,14 @@ import { rootFor, type ConfiguredOutput } from './compiler.ts'
 import { dependencyAmong } from './leads.ts'
 import { tsconfigFor } from './tsconfig.ts'
 
-/** Where no setting says what JSX means, the one of these does that package.json has among its dependencies. */
+/** If no setting says what JSX means, the one of these that is a dependency in package.json does. */
 const RUNTIMES = ['react', 'preact']
-/** With another comment, `@jsxImportSource`, JSX is that of a runtime as well. React may come by the option `imports`. */
+/** The comment `@jsxImportSource` does not match, as it needs a runtime too. The option `imports` may provide React. */
 const PRAGMA = /@jsx(?:Runtime)?\s|\bimport\s+(?:\*\s*as\s+)?React\b/
 const UNBOUND =
   'has JSX that calls React.createElement, and does not import React: set "jsx": "react-jsx" in tsconfig.json'
 
-/** By path, each tsconfig.json has the text that esbuild has parsed: an edited module does not wait for that again. */
+/** The texts of tsconfig.json files that esbuild has parsed, by path: an edited module does not wait for that again. */
 const parsed = new Map<string, string>()
 
 export async function compileByEsbuild(
@@ -33,7 +33,7 @@ export async function compileByEsbuild(
   const jsx = jsxImportSource === undefined ? {} : { jsx: 'react-jsx' as const, jsxImportSource }
   let [file, tsconfigRaw] = [path, '']
   try {
-    // The reader takes a file that cannot be parsed for an empty one.
+    // The reader treats a file that cannot be parsed as empty.
     for ([file, tsconfigRaw] of texts) {
       if (parsed.get(file) !== tsconfigRaw) await esbuild.transform('', { tsconfigRaw })
       parsed.set(file, tsconfigRaw)
@@ -44,7 +44,7 @@ export async function compileByEsbuild(
       sourcefile: basename(path),
       sourcemap: sourceMap ? 'inline' : false,
       target: 'es2022',
-      // A browser refuses a stylesheet or data without them.
+      // A browser refuses to import a stylesheet or data without them.
       supported: { 'import-attributes': true },
       tsconfigRaw: { compilerOptions: { ...compilerOptions, ...jsx } }
     })

@@ -1,5 +1,5 @@
-// Finds the files that a module means by an import: a path may lack its extension, or be that of a folder, and settings
-// may give a path to a bare specifier.
+// Finds the files that a module imports: a path may lack its extension or be that of a folder, and settings may give a
+// path to a bare specifier.
 import { basename, dirname, join, sep } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'
 import { firstAnswer, once } from '../../runtime/concurrency.ts'
@@ -11,9 +11,9 @@ import type { CompilerInput } from '../../runtime/settings/options.ts'
 import { firstFile, foldersFrom, nodeModulesFrom, rootFor, type Search } from './compiler.ts'
 import { NONE, PACKAGES, tsconfigFor } from './tsconfig.ts'
 
-/** A file, or another specifier, that settings give to a bare specifier. */
+/** A file or another specifier that settings give to a bare specifier. */
 export interface Lead {
-  /** The absolute path of a file that is there, or of the first that was looked for. */
+  /** The absolute path of an existing file, or of the first that was looked for. */
   readonly file?: string
   readonly specifier?: string
   /** The setting, for messages: `paths of tsconfig.json` */
@@ -22,7 +22,7 @@ export interface Lead {
 
 const FIRST = ['.ts', '.tsx', '.js', '.jsx']
 const LATER = ['.mts', '.mjs', '.cts']
-/** TypeScript takes the name that a source has after it was compiled for that of the source. */
+/** As in TypeScript, an import may name the compiled file instead of the source. */
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   js: ['.ts', '.tsx', '.jsx'],
   jsx: ['.tsx', '.ts', '.js'],
@@ -30,7 +30,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   cjs: ['.cts']
 }
 
-/** Lists them as TypeScript does (`moduleResolution: bundler`), then bundlers. @param isFolder no file has the path */
+/** Lists them like TypeScript (`moduleResolution: bundler`), then bundlers. @param isFolder if no file has the path */
 export function candidatesFor(paths: readonly string[], isFolder = false): string[] {
   return [FIRST, LATER].flatMap(added =>
     paths.flatMap(path => {
@@ -47,7 +47,7 @@ export const firstCandidate = (paths: readonly string[]) => firstFile(candidates
 
 export type Leads = ReturnType<typeof leadsFor>
 
-/** Reads `paths` of tsconfig.json, then `imports` of package.json, of which `environment` is a condition. */
+/** Reads `paths` of tsconfig.json, then `imports` of package.json. @param environment is a condition there */
 export function leadsFor(source: string, root: string, environment: string) {
   const files = new Set<string>()
   const tsconfig = once(async () => {
@@ -55,7 +55,7 @@ export function leadsFor(source: string, root: string, environment: string) {
     found.files.forEach(file => files.add(file))
     return found
   })
-  // A tsconfig.json that cannot be read is an error of TypeScript, and of what can be no package.
+  // An unreadable tsconfig.json is an error only for TypeScript, and for specifiers that cannot be packages.
   const unlessNeeded = (specifier: string) => (error: unknown) => {
     if (!(error instanceof CompileError) || !PLAIN.test(source) || !PACKAGE.test(specifier))
       throw error
@@ -66,13 +66,13 @@ export function leadsFor(source: string, root: string, environment: string) {
   const nearest = once(() => firstAnswer(folders, folder => jsonIn(folder, files)))
   const conditions = new Set(['import', 'browser', 'module', 'default', environment])
   return {
-    /** The absolute paths of the files with settings that were looked for, there or not. */
+    /** The absolute paths of the files with settings that were looked for, existing or not. */
     files: files as ReadonlySet<string>,
     /** @returns undefined for a specifier that no setting mentions, or that may be a package */
     async find(specifier: string): Promise<Lead | undefined> {
       const { pathsFor } = await tsconfig().catch(unlessNeeded(specifier))
       const { paths, by } = pathsFor?.(specifier) ?? { paths: [], by: '' }
-      // Files of packages are found as the package is.
+      // Files of packages are found in the same way as the package.
       const file = await firstCandidate(paths.filter(path => !`${path}${sep}`.includes(PACKAGES)))
       if (file !== undefined) return { file, by }
       const named = specifier.startsWith('#') ? await nearest() : undefined
@@ -84,11 +84,11 @@ export function leadsFor(source: string, root: string, environment: string) {
 }
 
 const PLAIN = /\.m?js$/i
-/** Where there is no file, `@/dial.ts` is missing, and `dial` may be a package. */
+/** Without a file, `@/dial.ts` is missing, but `dial` may be a package. */
 const PACKAGE = /^(?:@[\w.~-]+\/)?\w/
 const URL = /^(?!node:)[a-z][a-z\d+.-]*:/i
 
-/** Returns undefined where no target is a file or a package: Node takes neither null nor URLs and absolute paths. */
+/** Returns undefined if no target is a file or a package: Node accepts neither null nor URLs nor absolute paths. */
 async function ledBy(directory: string, targets: readonly string[]): Promise<Lead | undefined> {
   const by = 'imports of package.json'
   const other = targets.find(target => PACKAGE.test(target) && !URL.test(target))
@@ -114,8 +114,8 @@ async function jsonIn(directory: string, looked: Set<string>) {
   }
 }
 
-// Names the first that a package.json above a source, or else the project's, has among its dependencies; for a source in
-// `node_modules`, the project's alone. `looked` gets the files that were looked for.
+// Returns the first of `names` among the dependencies of a package.json above a source, or else of the project's; for a
+// source in `node_modules`, only of the project's. `looked` gets the files that were looked for.
 export async function dependencyAmong(
   names: readonly string[],
   source: string,
@@ -134,7 +134,7 @@ export async function dependencyAmong(
   return undefined
 }
 
-/** The forms of a name that a stylesheet may shorten. The field of package.json and the condition have the key's name. */
+/** The forms of names that stylesheets may shorten. The field of package.json and the condition have the key's name. */
 const FORMS = {
   css: ['*.css'],
   sass: ['*.scss', '_*.scss', '*.sass', '_*.sass', '*.css', '_*.css'],
@@ -144,7 +144,7 @@ const FORMS = {
 
 const IN_PACKAGE = /^(@[\w.~-]+\/[\w.~-]+|\w[\w.~-]*)(?:\/(.+))?$/
 
-/** Advises on a path that leads nowhere, and may be that of a package. @param takesAll finds what is no dependency, too */
+/** Advises on a path that leads nowhere, and may be a package's. @param takesAll accepts any installed one */
 export async function packageAdvice(path: string, source: string, root: string, takesAll = false) {
   const [, meant] = /^(?:~|(?:.*\/)?node_modules\/)(\w.*|@.*)$/.exec(path) ?? []
   if (meant !== undefined) return `write '${meant}'`
@@ -166,7 +166,7 @@ export async function withAdvice(message: string, path = '', input: CompilerInpu
   return advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
 }
 
-/** Finds what a stylesheet means by a package, or by a path in one, as bundlers do: from one folder after the other. */
+/** Finds the file of a package, or of a path in one, that a stylesheet refers to, like bundlers, folder by folder. */
 export async function sheetOf(path: string, kind: Kind, folders: string[], looked: Set<string>) {
   const [, name, rest] = IN_PACKAGE.exec(path) ?? []
   if (name === undefined) return undefined
@@ -182,7 +182,7 @@ export async function sheetOf(path: string, kind: Kind, folders: string[], looke
       targetsIn(table, path.replace(name, '.'), new Set(by)) ?? []
     const conditions = kind === 'module' ? ['browser', 'import'] : ['style']
     const all = exported(kind, ...conditions, 'default')
-    // Sass takes an index by itself.
+    // Sass finds an index by itself.
     const whole = [own, kind === 'sass' && 'index', ...all, style, main, 'index']
     const candidates = [...exported(kind), ...(rest === undefined ? whole : [...all, rest])]
       .filter(each => typeof each === 'string')
@@ -199,7 +199,7 @@ type Kind = keyof typeof FORMS
 const formed = (path: string, form: string) =>
   join(dirname(path), form.split('*').join(basename(path)))
 
-/** Finds it for a compiler, which follows all that was looked for. */
+/** Calls `sheetOf` for a compiler, and adds the files that were looked for to its searches. */
 export async function sheetFor(
   path: string,
   kind: Kind,

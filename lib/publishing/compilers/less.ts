@@ -25,15 +25,15 @@ export async function compileLess(peer: LessModule, input: CompilerInput) {
   }
 }
 
-// Members of less that are missing from its types.
+// The members of less that are missing from its types.
 export type LessModule = typeof less & { readonly FileManager: typeof Less.FileManager }
 type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: string): string }
 
-// This is the test that less uses: a URL is left to its own file manager.
+// The test that less itself uses: a URL is left to its own file manager.
 const IS_URL = /^(?:https?:)?\/\//i
 
-// Records every search: less reports neither what `data-uri()` read nor what it did not find. Packages are found where
-// Node finds them, before the load paths are searched for them.
+// Records every search: less reports neither the files that `data-uri()` read nor those that it did not find. Packages
+// are found where Node finds them, before the load paths are searched for them.
 function recorder({ FileManager }: LessModule, input: CompilerInput, searches: Search[]) {
   const own = input.loadPaths.filter(each => basename(each) !== 'node_modules')
   class Recorder extends FileManager {

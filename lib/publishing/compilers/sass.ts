@@ -81,7 +81,7 @@ function packages(input: CompilerInput, searches: Search[]): Sass.FileImporter<'
       if (await firstFile(own.flatMap(base => pathsFor(base, url, fromImport)))) return null
       const from = dirname(filePath(containingUrl)[0] ?? path)
       const found = await sheetFor(decodeIfValid(url) ?? url, 'sass', from, input, searches)
-      // Sass finds partials.
+      // Sass itself finds partials.
       return found ? pathToFileURL(found.file ?? join(found.directory, found.rest ?? '')) : null
     }
   }
@@ -108,7 +108,7 @@ function variants(path: string, extensions: readonly string[], fromImport: boole
   return fromImport ? [...named('.import'), ...named('')] : named('')
 }
 
-/** The paths that would precede an imported file, or be ambiguous with it: Sass does not tell whether `@import` found it. */
+/** Returns paths that would precede a file or be ambiguous with it: Sass does not say whether `@import` found it. */
 function rivalsOf(file: string): string[] {
   const extension = extname(file)
   const extensions = extension === '.css' ? EXTENSIONS : ['.sass', '.scss']

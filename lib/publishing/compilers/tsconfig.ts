@@ -1,4 +1,4 @@
-// Reads the nearest tsconfig.json or jsconfig.json, with what it extends.
+// Reads the nearest tsconfig.json or jsconfig.json, with those that it extends.
 import { basename, dirname, join, sep } from 'node:path'
 import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { statOf } from '../../runtime/files/disk.ts'
@@ -8,7 +8,7 @@ import { foldersFrom } from './compiler.ts'
 interface Tsconfig {
   /** The settings that change the output. */
   readonly compilerOptions: Readonly<Record<string, unknown>>
-  /** The absolute paths of the files that were read, and of those that would have been. */
+  /** The absolute paths of the files that were read, and of those that would come first if they existed. */
   readonly files: readonly string[]
   readonly texts: readonly (readonly [path: string, text: string])[]
   /** Returns the absolute paths that `paths` give to a specifier, and the setting, for messages. */
@@ -22,9 +22,9 @@ export const PACKAGES = `${sep}node_modules${sep}`
 
 export const loadReader = () => import('get-tsconfig')
 
-/** Reads none above the project. @throws CompileError for one that extends what is not there, or has wrong types */
+/** Reads no file above the project. @throws CompileError for one that extends a missing file, or has wrong types */
 export async function tsconfigFor(source: string, root: string): Promise<Tsconfig> {
-  // A file of a package has been compiled: its tsconfig.json is for its authors.
+  // A file of a package is already compiled: its tsconfig.json is for its authors.
   if (source.includes(PACKAGES)) return NONE
   // A folder around both the project and a source outside of it has no settings of either.
   const isMeant = (folder: string, at: number) =>
@@ -45,7 +45,7 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
     const match = createPathsMatcher({ path, config })
     const by = `paths of ${basename(path)}`
     const pathsFor = match ? (specifier: string) => ({ paths: match(specifier), by }) : undefined
-    // The keys have the name of a function, the path that was given to it, and the encoding if it has read.
+    // A key has the name of a function, the path that it got, and the encoding if it was a read.
     const seen = Array.from(cache, ([key, text]) => {
       const [, at = path, encoding] = /^\w+:(.+?)(:utf8)?$/.exec(key) ?? []
       return [at, encoding ? text : ''] as const
@@ -57,7 +57,7 @@ export async function tsconfigFor(source: string, root: string): Promise<Tsconfi
   }
 }
 
-/** Browsers need calls in place of JSX, and `react-jsxdev` needs a runtime that production does not have. */
+/** Replaces settings that keep JSX, which browsers cannot run, and `react-jsxdev`, whose runtime production lacks. */
 function jsxOf({ jsx, jsxImportSource }: Readonly<Record<string, unknown>>) {
   if (jsx === 'react-jsxdev') return { jsx: 'react-jsx' }
   const isLeft = jsx === undefined || jsx === 'preserve' || jsx === 'react-native'
