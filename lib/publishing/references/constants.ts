@@ -1,4 +1,4 @@
-// Finds the expressions in a script that have a value here, such as `process.env.NODE_ENV`.
+// Finds the expressions in a script that have a constant value, such as `process.env.NODE_ENV`.
 import { memoized } from '../../runtime/concurrency.ts'
 import type { Constants } from '../../runtime/settings/constants.ts'
 import { loadModuleLexer } from './modules.ts'
@@ -8,7 +8,7 @@ const rootOf = (expression: string) => /^[^.]+/.exec(expression)?.[0] ?? ''
 const written = (name: string) =>
   name === 'import' ? String.raw`import\s*\.\s*meta` : name.replaceAll('$', String.raw`\$`)
 
-/** `a.b` stands for `a?.b` and `a['b']` as well. */
+/** Returns a pattern for an expression: `a.b` also matches `a?.b` and `a['b']`. */
 function patternOf(expression: string): string {
   const [root = '', ...names] = expression.replace('import.meta', 'import').split('.').map(written)
   const step = (name: string) =>
@@ -16,7 +16,7 @@ function patternOf(expression: string): string {
   return `(${root}${names.map(step).join('')})`
 }
 
-/** Matches what makes a name one of the text's own: a declaration, an import or an assignment. */
+/** Returns a pattern for the ways in which a text defines a name itself: a declaration, an import or an assignment. */
 function declarationOf(root: string): RegExp {
   const name = String.raw`(?<![\w$]|(?<!\.\.)\.\s*)${written(root)}(?![\w$])`
   const forms = [
@@ -31,7 +31,7 @@ function declarationOf(root: string): RegExp {
 const PARAMETERS = /(?<!\b(?:if|while|for|switch|with)\s*)\(([^()]{0,1000})\)\s*(?:=>|\{)/g
 const PIECE = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`|\.{3}|[\w$.]+(?:\s*:)?|\S/g
 
-/** Skips what is behind `=` or another sign, up to the comma or bracket that ends it. */
+/** Yields the names of parameters; skips what follows `=` or another sign, up to the comma or bracket that ends it. */
 function* parametersIn(code: string): Iterable<string> {
   for (const [, list = ''] of code.matchAll(PARAMETERS)) {
     let [depth, ofDefault] = [0, Infinity]
@@ -59,7 +59,7 @@ const finderFor = memoized((constants: Constants) => {
 
 type Found = Reference & { readonly expression: string }
 
-/** Returns undefined for a text that has none of their first names, which a search tells. */
+/** Returns undefined for a text without the first name of any expression, which a quick search shows. */
 export async function constantsIn(code: string, constants: Constants) {
   const { expressions, roots, candidate, pattern } = finderFor(constants)
   if (!candidate.test(code)) return undefined
@@ -70,7 +70,7 @@ export async function constantsIn(code: string, constants: Constants) {
     const end = start + text.length
     return { start, end, path: '', suffix: '', kind: 'constant', expression } satisfies Found
   }).filter(({ expression }) => !own.includes(rootOf(expression)))
-  // The lexer of modules tells code from strings, comments and regular expressions, and finds nothing but this.
+  // The lexer of modules tells code from strings, comments and regular expressions, but finds only `import.meta`.
   const asked = found.map(() => 'import.meta')
   const metas = new Set((await loadModuleLexer()).metasIn(replaceReferences(code, found, asked)))
   let moved = 0
@@ -80,7 +80,7 @@ export async function constantsIn(code: string, constants: Constants) {
     return isCode
   })
   const unknown = new Map<string, number>()
-  // A text that asks can do without.
+  // A text that checks for `process` can do without it.
   const isAsked = /\btypeof\s+process\b/.test(code)
   for (const { start, end, expression } of inCode) {
     const [more] = /^(?:\s*\.\s*[\w$]+){1,2}/.exec(code.slice(end, end + 200)) ?? []
@@ -94,18 +94,18 @@ export async function constantsIn(code: string, constants: Constants) {
 
 // `§` is the place of the expression.
 const ASSIGNED = /§\s*(?:=(?![=>])|(?:\*\*|<<|>>>?|&&|\|\||\?\?|[-+*/%&|^])=|\+\+|--)/
-/** It is the name of a method, a property or a label. */
+/** Matches the name of a method, a property or a label. */
 const NAME = /§\s*\(|(?:^|[{,;}]|[\w$]\s*\n)\s*§\s*:/
 const SHORT = /(?<!\$)\{(?:[^()[\]{}]*,)?\s*§\s*[,}]/
-/** Behind such a line, if it has no semicolon, a bracket or a sign would continue it, as a name does not. */
+/** Matches a line without a semicolon that a bracket or a sign, unlike a name, would continue on the next line. */
 const ENDED = /(?:\/\/.*|[^\s(,[{=?:&|+\-*%<>!~^;])[^\S\n]*\n\s*$/
 const CLOSED = /§|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}/g
 
-/** Returns undefined for what stays as it is. */
+/** Returns undefined for an expression that stays unchanged. */
 function valueAt(code: string, { start, end, expression }: Found, constants: Constants) {
   const isNamed = !expression.includes('.')
   const after = code.slice(end, end + 200)
-  // A property in its short form may be far behind the bracket of its object.
+  // A property in its short form may be far after the bracket of its object.
   const isListed =
     /[{,]\s*$/.test(code.slice(Math.max(0, start - 100), start)) && /^\s*[,}]/.test(after)
   const reach = isListed ? start : 500
@@ -118,7 +118,7 @@ function valueAt(code: string, { start, end, expression }: Found, constants: Con
   const isFirst = ENDED.test(code.slice(Math.max(0, start - 500), start))
   const named = isFirst ? `JSON.parse(${JSON.stringify(json)})` : json.replace(/^[\d{-].*/, '($&)')
   const value = /^["tfnu]/.test(json) ? json : named
-  // The text behind it keeps its line and column.
+  // After an expression of several lines, the text keeps its line and column.
   const rest = code.slice(start, end).replace(/^.*/, '').replace(/./g, ' ')
   return (isNamed && SHORT.test(around) ? `${expression}: ` : '') + value + rest
 }

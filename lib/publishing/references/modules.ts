@@ -9,7 +9,7 @@ import type { AppSettings } from '../../runtime/settings/apps.ts'
 
 /** A text without one of these words has no references; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
-/** This tells modules that cannot be parsed from classic scripts that have one of these words in a comment. */
+/** Distinguishes unparsable modules from classic scripts that have one of these words in a comment. */
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
 export async function loadModuleLexer() {
@@ -28,7 +28,7 @@ export async function loadModuleLexer() {
   const importsIn = (...given: Parameters<typeof lex>) => lex(...given)?.[0] ?? []
   const specifierIn = (code: string) => importsIn(code)[0]?.n ?? ''
   return {
-    /** Finds the references whose specifier is a literal. Others are `import('./locales/' + name)`, and what cannot be parsed. */
+    /** Finds references with literal specifiers; `isOpen` if others are there, `import('./' + x)`, or unparsed code. */
     find: (code: string) => {
       let unparsedAt: number | undefined
       const giveUp = (at: number) => {
@@ -81,8 +81,8 @@ function importReference(code: string, { n: specifier, s, e, se, d, a }: ImportS
 const TYPE = /\btype["']?\s*:\s*(?<quote>["'])(?<type>\w+)\k<quote>/
 
 /**
- * A specifier of any other form is a URL with a scheme, or bare (HTML, "resolve a module specifier"); `.` and `..` are
- * folders to all who write them.
+ * A specifier of any other form is a URL with a scheme, or bare (HTML, "resolve a module specifier"); authors mean
+ * folders by `.` and `..`.
  */
 const RELATIVE = /^(?:\.{0,2}\/|\.{1,2}$)/
 
@@ -95,7 +95,7 @@ export function isBare({ kind, path }: Reference): boolean {
 const BEFORE_META =
   /\bnew\s+URL\s*\(\s*(?<literal>(?<quote>['"`])(?:(?!\k<quote>|\$\{)[^\\\n\r]|\\.)*\k<quote>)\s*,\s*$/
 const AFTER_META = /\s*\.\s*url\s*,?\s*\)/y
-/** This is far longer than a path: searching the whole text for each `import.meta` would take quadratic time. */
+/** Far longer than any path: searching the whole text for each `import.meta` would take quadratic time. */
 const WINDOW = 2048
 
 function urlReference(
@@ -118,7 +118,7 @@ function urlReference(
 
 const ACCEPTED = /^\s*\??\.\s*hot\s*\??\.\s*accept\s*\(\s*(?:\[[^\]]*\]|(["'`]).*?\1)/
 
-/** Finds what `import.meta.hot.accept('./price', …)` names. @param at the end of `import.meta` */
+/** Finds the modules that `import.meta.hot.accept('./price', …)` names. @param at the end of `import.meta` */
 function acceptedIn(code: string, at: number): Reference[] {
   const [all = ''] = ACCEPTED.exec(code.slice(at, at + WINDOW)) ?? []
   return Array.from(all.matchAll(/(["'`])(.*?)\1/g), ({ 0: { length }, 2: path = '', index }) =>
@@ -126,11 +126,11 @@ function acceptedIn(code: string, at: number): Reference[] {
   )
 }
 
-/** No browser takes these for modules, whatever the attributes. */
+/** The media types that no browser imports as modules, whatever the attributes. */
 const NO_MODULE =
   /^(?:image|font|audio)\/|^video\/(?!mp2t)|^(?:text\/(?:html|plain)|application\/(?:wasm|pdf|zip))$/
 
-/** Other tools take these, by a plugin or of themselves; behind each is what to write here. */
+/** Specifiers that other tools support, by a plugin or by themselves, each with the form to write here. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^virtual:.*/, 'a plugin of another tool makes it: write a module in its place'],
   [/^node:.*/, 'it is a module of Node, which browsers do not have: leave it to the server'],
@@ -145,7 +145,7 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/.*\.(?:vue|svelte|astro|marko|mdx?)$/, 'it needs a compiler: add one to the option compilers']
 ]
 
-/** Returns what to write for an import that no browser takes, by what it leads to; undefined for any other. */
+/** Returns what to write for an import that browsers refuse; undefined for any other. @param to the path to name */
 export function remedyFor(
   reference: Reference,
   { compilers, imports }: Pick<AppSettings, 'compilers' | 'imports'>,

@@ -1,5 +1,5 @@
 // Finds and replaces the references in published text: url(), image-set() and @import in CSS, sourceMappingURL in CSS
-// and JavaScript; modules.ts finds those of modules. The two steps are apart so that the caller may read the
+// and JavaScript; modules.ts finds those of modules. The two steps are separate so that the caller can read the
 // disk between them.
 import {
   ParseErrorWithToken,
@@ -19,10 +19,10 @@ export interface Reference {
   /** `?query#fragment`, as written. */
   readonly suffix: string
   readonly kind: ReferenceKind
-  /** Settings such as `paths` of tsconfig.json give it to a bare specifier. */
+  /** The target that settings such as `paths` of tsconfig.json give to a bare specifier. */
   readonly lead?: Lead | undefined
   readonly type?: string | undefined
-  /** The offset at which import attributes end that follow the reference. */
+  /** The end offset of the import attributes that follow the reference. */
   readonly attributesEnd?: number | undefined
 }
 
@@ -115,7 +115,7 @@ export interface Referring {
   readonly references: readonly Reference[]
 }
 
-/** A URL for each reference; undefined leaves the reference as it is written. */
+/** A URL for each reference; undefined leaves the reference unchanged. */
 export type Urls = readonly (string | undefined)[]
 
 export function replaceReferences(text: string, references: readonly Reference[], urls: Urls) {
@@ -127,7 +127,7 @@ export function replaceReferences(text: string, references: readonly Reference[]
     result += text.slice(at, reference.start) + writtenReference(reference, url)
     at = reference.end
     if (reference.attributesEnd === undefined || !SCRIPT.test(url)) return
-    // A package's JSON is published as a script, which browsers do not take for JSON. Columns stay.
+    // A package's JSON is published as a script, which browsers do not accept as JSON. Columns stay.
     result += text.slice(at, reference.attributesEnd).replace(/\S/g, ' ')
     at = reference.attributesEnd
   })
