@@ -38,12 +38,12 @@ export interface Draft extends Sourced {
   readonly content: Content
   /** The text with its references; undefined if nothing in it refers to another asset. */
   readonly text?: Text | undefined
-  /** True for a text with a word of those that import others: views import no other scripts, and name what it imports. */
+  /** True if a word in the text shows that it may import: without such texts, names in views are not searched. */
   readonly mayImport?: boolean
   readonly inputs: readonly Observation[]
   /** False when a dependency changed during compilation: the next request compiles again. */
   readonly isSettled: boolean
-  /** True for a text that is not the one of its source, nor of its compiler: places in it are others. */
+  /** True if the text is neither its source's nor its compiler's, so places in it differ. */
   readonly isLowered?: boolean
   readonly warnings?: readonly string[] | undefined
   /** The source map of minified text, as JSON. */
@@ -52,29 +52,29 @@ export interface Draft extends Sourced {
   readonly sums?: Checksums | undefined
   readonly details?: Details | undefined
   readonly compileDuration?: number | undefined
-  /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
+  /** The path of the asset to which each reference leads; undefined leaves it unchanged. */
   readonly links?: readonly (string | undefined)[]
-  /** The source map, as JSON, that the text came with and refers to. */
+  /** The source map, as JSON, with which the text came and to which it refers. */
   readonly ownMap?: string | undefined
-  /** The decoded paths of the assets that were bundled into it; undefined for one that has its source alone. */
+  /** The decoded paths of the assets that were bundled into it; undefined for one that contains only its source. */
   readonly sources?: readonly string[] | undefined
 }
 
 export interface Text extends Referring {
-  /** The offset of a syntax error in a module, whose references are then not known. */
+  /** The offset of a syntax error in a module, whose references are unknown then. */
   readonly unparsedAt?: number | undefined
   /** True if a module may import files that no reference names. */
   readonly isOpen?: boolean
   /** The bare specifiers, among `references` or left to the browser. */
   readonly bare: readonly Reference[]
   readonly refused: readonly Reference[]
-  /** The absolute paths, with and without links, of what was compiled into it, where a reference may come from. */
+  /** The absolute paths, with and without links, of the files compiled into it, from which a reference may come. */
   readonly dependencies: readonly string[]
   readonly leads?: Leads | undefined
   readonly encoding?: BufferEncoding | undefined
 }
 
-/** The size in bytes from which a file that needs no processing is never held in memory as a whole. */
+/** A larger file, in bytes, that needs no processing is never held in memory as a whole. */
 const COPY_FROM = 1024 * 1024
 
 interface Options extends Pick<CompilerInput, 'loadPaths' | 'sourceMap'> {
@@ -124,7 +124,7 @@ async function draftText(
   const imported = new Set(dependencies.filter(path => path !== file))
   const others = imported.size > 0 ? await observeAll(imported) : []
   const paths = others.filter(isFileObservation).map(({ path }) => path)
-  // npm links the packages of a workspace, whose own directories may be sources.
+  // npm links the packages of a workspace, whose real directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   const type = textType(name)
   const { code: written, encoding } = textIn(content, type) ?? {}
@@ -154,7 +154,7 @@ async function draftText(
   }
 }
 
-/** @throws CompileError for anything that the compiler throws, and for output that is not valid */
+/** @throws CompileError for anything that the compiler throws, and for invalid output */
 async function compile(
   compiler: Compiler,
   bytes: Buffer,
@@ -187,8 +187,8 @@ async function compile(
 /** A stylesheet may begin with a byte order mark, which wins over the `charset` of the response. */
 const UTF_16 = new Map(Object.entries({ fffe: 'utf-16le', feff: 'utf-16be' }))
 
-// A browser reads a stylesheet in any encoding, so its references are found byte by byte where that is not known.
-// Modules are UTF-8.
+// A browser reads a stylesheet in any encoding, so if that is unknown, its references are found byte by byte. Modules
+// are UTF-8.
 function textIn(content: Uint8Array, type: 'css' | 'js' | undefined) {
   if (type === undefined) return undefined
   if (isUtf8(content)) return { code: new TextDecoder().decode(content) }
@@ -212,7 +212,7 @@ function checked(output: unknown, file: string): ConfiguredOutput {
 
 const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
 
-/** A compiler may throw anything, even a string or undefined. */
+/** Wraps any value that a compiler throws, even a string or undefined. */
 function toCompileError(error: unknown, file: string): CompileError {
   const failure = new CompileError(reasonOf(error), { file }, { cause: error })
   const { name, stack } = (error ?? {}) as Partial<Error>

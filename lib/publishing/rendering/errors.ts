@@ -1,5 +1,5 @@
-// Reports references to assets that do not exist: where they are, what they most likely stand for, and what to do about
-// them.
+// Reports references to assets that do not exist: where they are in the sources, what was probably meant, and what to
+// do about them.
 import { isBuiltin } from 'node:module'
 import { basename, dirname, extname, join, posix } from 'node:path'
 import { AssetError, ifAssetError } from '../../runtime/errors.ts'
@@ -15,16 +15,16 @@ import { isInside, pathFrom, withDot } from '../../runtime/files/paths.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import type { AppSettings, Settings } from '../../runtime/settings/settings.ts'
 
-/** The number of references of a compiled text that are searched for in its sources and compared with names. */
+/** The number of a compiled text's references that are searched for in its sources and compared with names. */
 const MAX_SEARCHES = 100
 
 export interface Referrer extends Pick<Draft, 'app' | 'source' | 'text' | 'map' | 'isLowered'> {
   readonly root: string
-  /** Where files without a helper are; undefined for what was in no `public` before. */
+  /** The place of files without a helper; undefined for a text that was not in `public` before. */
   readonly beside?: Pick<Settings, 'publicDir' | 'base'>
 }
 
-/** Returns the error for a module whose references are not known, and for each path that is not found. */
+/** Returns the error for a module whose references are unknown, and for each path that is not found. */
 export async function referenceErrors(
   referrer: Referrer,
   missing: readonly Reference[],
@@ -110,7 +110,7 @@ function errorAt(place: string | undefined, message: string): AssetError {
   return new AssetError('reference-missing', `${place} ${message}`)
 }
 
-/** Returns `apps/web/assets/app.css:12:3` for each reference; the file alone if compiling added the reference. */
+/** Returns `apps/web/assets/app.css:12:3` for each reference; only the file if compiling added the reference. */
 async function placesOf(referrer: Referrer, references: readonly Reference[]): Promise<string[]> {
   const { root, source, text } = referrer
   if (!text || references.length === 0) return []
@@ -147,7 +147,7 @@ function placesIn(root: string, file: string, code: string, offsets: readonly nu
 function patternOf(reference: Reference): RegExp {
   const path = reference.path + (isInModule(reference) ? reference.suffix : '')
   const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
-  // A place is that of the quote, where there is one.
+  // The place is that of the quote, if there is one.
   const written = isInModule(reference) ? `(["'\`])${literal}\\1` : `["']?${literal}`
   return new RegExp(`(?<![\\w./-])${written}(?![\\w./-])`)
 }
@@ -159,10 +159,10 @@ async function ruleFor(path: string, files: readonly string[]): Promise<string |
   return found.some(Boolean) ? rule : undefined
 }
 
-/** Each name is compared with each reference. */
+/** The number of names that are compared with each reference. */
 const MAX_COMPARED = 5000
 
-/** @param files the source first, then what was compiled into it @param form returns how it would name a source */
+/** @param files the source, then those compiled into it @param form returns how the reference would name a source */
 function nearReference(
   path: string,
   listed: readonly Listed[],
@@ -187,7 +187,7 @@ function nearReference(
   return near === undefined ? undefined : didYouMean(path, asWritten(near, path))
 }
 
-/** A module names a source by its file, as `./money.ts` does, by what that is published as, or without an extension. */
+/** Returns how a module names a source: by its file, `./money.ts`, by its published name, or without extension. */
 function formFor({ compilers }: AppSettings, reference: Reference): (source: Source) => string {
   const extension = extname(reference.path).toLowerCase()
   const { target = '' } = compilersFor(compilers).get(extension) ?? {}
@@ -198,7 +198,7 @@ function formFor({ compilers }: AppSettings, reference: Reference): (source: Sou
 
 const SCRIPT = /\.[cm]?[jt]sx?$/i
 
-/** Returns the option that would publish a file which is there, such as a font beside the stylesheet of a package. */
+/** Returns the option that would publish an existing file, such as a font beside the stylesheet of a package. */
 async function unpublished(path: string, { dir, sources }: AppSettings, files: readonly string[]) {
   for (const file of files) {
     const found = await firstCandidate([join(dirname(file), path)])

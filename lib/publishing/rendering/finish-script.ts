@@ -1,4 +1,4 @@
-// Finishes a script of an app: an extra may instrument it, and then its expressions get the values that they have there.
+// Finishes a script of an app: an extra may instrument it, then its constant expressions get their values.
 import type { Project } from '../../runtime/app/extra.ts'
 import type { Transform } from '../../runtime/app/transform.ts'
 import { firstAnswer } from '../../runtime/concurrency.ts'
@@ -8,7 +8,7 @@ import { positionsOf, replaceReferences } from '../references/references.ts'
 import type { Sourced } from '../sources/snapshot.ts'
 import { shiftInlineMap, withOwnMap } from './source-map.ts'
 
-/** @param bytes are those of the source, whose places are shown */
+/** @param bytes the source's, whose places are shown */
 export async function finishScript(
   { app, source: { file, packageName } }: Sourced,
   written: string,
@@ -34,7 +34,7 @@ export async function finishScript(
     return `${name}${shown} uses ${expression}, which ${what}: set define: { '${expression}': … }`
   })
   if (!values.some(Boolean)) return { code: given, looked, doubts }
-  // A map of so much is none that somebody reads, and several times as long as the text.
+  // Nobody reads a map of a larger text, which is several times as long as the text.
   const isTraced = isMapped && given.length < 256 * 1024 && !given.includes('sourceMappingURL=')
   const traced = { code: isTraced ? withOwnMap(given, file) : given, references }
   const code = shiftInlineMap(replaceReferences(traced.code, references, values), traced, values)

@@ -1,5 +1,5 @@
-// Renders sources: drafts them, lets an extra transform their texts, and finds the assets that their references point
-// to, or reports that one is missing.
+// Renders sources: drafts them, lets an extra transform their texts, and finds the assets to which their references
+// lead, or reports missing ones.
 import { isUtf8 } from 'node:buffer'
 import { dirname, posix, resolve } from 'node:path'
 import { ifAssetError, type AssetError } from '../../runtime/errors.ts'
@@ -28,10 +28,10 @@ interface Referenced extends Sourced {
   readonly isDirect?: boolean
 }
 
-/** `elsewhere`: the reference leads to none of our assets, and is no error. Undefined: nothing was found. */
+/** `elsewhere`: the reference leads to no asset of the project, which is no error. Undefined: nothing was found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
-/** Tells whether files of packages are added for a reference, which nothing else publishes. */
+/** Tells whether a reference adds files of packages, which nothing else publishes. */
 const asks = ({ packageName, asItIs }: Source, { kind }: Reference) =>
   /^(?:url|string)$/.test(kind) ||
   (packageName === undefined ? kind === 'new-url' : asItIs !== undefined)
@@ -39,7 +39,7 @@ const asks = ({ packageName, asItIs }: Source, { kind }: Reference) =>
 export class Renderer {
   readonly #settings: Project
   readonly #sources: Sources
-  /** One value for each source directory, whose real path is looked up once. */
+  /** Returns one value for each source directory, so that its real path is looked up once. */
   readonly #placeOf: (directory: string) => Boundary
 
   constructor(settings: Project, sources: Sources) {
@@ -57,7 +57,7 @@ export class Renderer {
     const transforms = textType(source.name) ? await project.transforms() : []
     const lowering = transforms.find(each => each.targetOf?.(app))
     const isMapped = sourceMap || project.env === 'development'
-    // The places of warnings are found by the map.
+    // The map shows the places of warnings.
     const given = { project, sourceMap: isMapped || lowering !== undefined }
     const known = await sources.drafted(source.file, project, given.sourceMap)
     const loadPaths = source.compiler ? sources.loadPaths : []
@@ -67,10 +67,10 @@ export class Renderer {
     return drafted && lowering ? this.transformed(drafted, lowering, isMapped) : drafted
   }
 
-  /** Transforms a text before its references get URLs: these move what follows, and building/links.ts adjusts the map. */
+  /** Transforms a text before its references get URLs, which move the text after them; links.ts adjusts the map. */
   async transformed(drafted: Draft, transform: Transform, isMapped = true): Promise<Draft> {
     const bytes = await readContent(drafted.content)
-    // Text in any other encoding stays as it is.
+    // Text in any other encoding stays unchanged.
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
     const { app, source, text } = drafted
     const { file, name } = source
@@ -92,7 +92,7 @@ export class Renderer {
     }
   }
 
-  /** Returns the text with its linked source map inline, which is the only form that every tool continues. */
+  /** Returns the text with its linked source map inline, the only form that every tool continues. */
   async #withInlineMap(drafted: Draft, code: string): Promise<string> {
     const { text } = drafted
     const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
@@ -104,7 +104,7 @@ export class Renderer {
     return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
   }
 
-  /** A reference that is not found, mapped or parsed is an error or a warning, by the option `missing`. */
+  /** Resolves all references. A missing, unmapped or unparsed one is an error or a warning, by the option `missing`. */
   async resolveAll(drafted: Draft) {
     const { app, text } = drafted
     const errors: AssetError[] = []
@@ -127,7 +127,7 @@ export class Renderer {
       const unknown = isOwn ? await this.#unknown(drafted, text) : []
       const advise = (specifier: string) => this.#sources.adviceOn(app, specifier)
       const unmapped = await importErrors(referrer, unknown, advise)
-      // A module may do without its dynamic imports.
+      // A module may work without its dynamic imports.
       for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')
       const refused = isOwn ? text.refused : []
       const untyped = await typeErrors(referrer, refused)
@@ -147,7 +147,7 @@ export class Renderer {
       .filter(to => to.app === app && to.source.packageName !== undefined)
   }
 
-  /** A stylesheet may refer to a thousand files, and each look opens one. @param errors gets those of single references */
+  /** Bounds lookups, which open files: a stylesheet may refer to thousands. @param errors gets those of references */
   #resolved(drafted: Draft, text: Text, errors: AssetError[] = []): Promise<Resolution[]> {
     const failed = ifAssetError((error): Resolution => (errors.push(error), 'elsewhere'))
     return inParallel(text.references, 16, each => this.resolve(drafted, text, each).catch(failed))
@@ -159,8 +159,8 @@ export class Renderer {
     return finish(drafted, urls)
   }
 
-  // Tries the file next to the source, or next to one that was compiled into it: that is what the author means; then the
-  // URL that a browser would request; then, except in a module, the file of a package, and the reference as a name.
+  // Tries the file next to the source or next to one that was compiled into it, as the author means it; then the URL
+  // that a browser would request; then, except in a module, the file of a package, and the reference as a name.
   async resolve(
     asset: Sourced,
     { dependencies }: Pick<Text, 'dependencies'>,
@@ -195,7 +195,7 @@ export class Renderer {
     const known = direct ?? (isInModule(reference) ? undefined : await this.#byName(asset, path))
     const isOfApp = typeof known === 'object' && known.source.packageName === undefined
     if (isOfApp || !asks(source, reference)) return known
-    // It may have been published before, by which it is found in `public`.
+    // A file that was published before is found in `public`.
     const added = await this.#sources.of(app).fileFor(path, source, dependencies)
     return added ? { app, source: added, path: assetPath(app, added.name) } : known
   }
@@ -203,12 +203,12 @@ export class Renderer {
   async #byName({ app, source }: Sourced, path: string): Promise<Resolution> {
     const folders = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
     const listed = await this.#byFile(app, folders, path)
-    // Files of the app come before those of packages, but stylesheets of packages do not mean them.
+    // The app's files come before those of packages, but stylesheets of packages do not refer to them.
     if (source.packageName !== undefined || (listed && !listed.source.packageName)) return listed
     return (await this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))) ?? listed
   }
 
-  /** Returns the imports that nothing maps. Packages answer for their own. */
+  /** Returns the bare specifiers that nothing maps. */
   async #unknown({ app, source: { name } }: Sourced, { bare }: Text): Promise<Reference[]> {
     const sources = this.#sources.of(app)
     const isMapped = await Promise.all(
@@ -226,7 +226,7 @@ export class Renderer {
     if (!app) return undefined
     const name = url.slice(app.urlPrefix.length + 1)
     const found = await this.#named(app, name)
-    // A tail is found, but only a name is part of a URL.
+    // A tail is found, but only the whole name is part of a URL.
     if (found) return { ...found, isDirect: found.source.name === name }
     return (await statOf(publicFile(this.#settings, url)))?.isFile() ? 'elsewhere' : undefined
   }

@@ -11,14 +11,14 @@ import {
   type Urls
 } from '../references/references.ts'
 
-/** The rest of a line, from a position on, moves this much to the right; what begins in front of it, after `from`, goes. */
+/** From this position on, a line moves right by `by`; segments that begin before it, after `from`, are dropped. */
 interface Shift extends Position {
   readonly from: number
   readonly by: number
 }
 
 // Adjusts the map, as JSON, of a text whose references were replaced. A URL never adds a line, so only the column in
-// the text can change (ECMA-426, section 9). A map in another form, such as an index map, stays as it is.
+// the text can change (ECMA-426, section 9). A map in another form, such as an index map, stays unchanged.
 export function shiftMap(json: string, text: Referring, urls: Urls): string {
   const shifts = shiftsOf(text, urls)
   const map = shifts.length > 0 ? parseMap(json) : undefined
@@ -37,7 +37,7 @@ export function shiftInlineMap(finished: string, text: Referring, urls: Urls): s
   })
 }
 
-/** Takes the source map, as JSON, from the end of a text; null for one that cannot be read: tools that get it would fail. */
+/** Takes the source map, as JSON, from the end of a text; null for an unreadable one, with which tools would fail. */
 export function takeInlineMap(code: string) {
   const found = INLINE_MAP.exec(code)
   if (!found) return { code, map: undefined }
@@ -65,7 +65,7 @@ function usableMap(json: string): string | null {
 const areTexts = (list: unknown): list is readonly (string | null)[] =>
   Array.isArray(list) && list.every(each => each === null || typeof each === 'string')
 
-/** Counts the characters of a text that come from each source of its map; there are none for a map in another form. */
+/** Counts the characters of a text that come from each source of its map; none for a map in another form. */
 export function lengthsBySource(json: string, text: string): (readonly [string, number])[] {
   const map = parseMap(json)
   const lines = text.split('\n')
@@ -87,7 +87,7 @@ interface ParsedMap {
   readonly sourcesContent?: unknown
 }
 
-/** The result is undefined for anything but a map with mappings of its own. */
+/** Returns undefined for anything but a map with mappings of its own. */
 function parseMap(json: string) {
   try {
     const map = JSON.parse(json) as ParsedMap | null
@@ -129,7 +129,7 @@ function shifted(lines: readonly SourceMapSegment[][], shifts: readonly Shift[])
   })
 }
 
-/** Returns a text with a map of itself, in which each word has its place. */
+/** Returns a text with a map to itself that has the place of each word. */
 export function withOwnMap(code: string, file: string): string {
   const words = (line: string) => Array.from(line.matchAll(/[\w$]+|\S/g), ({ index }) => index)
   const lines = code
