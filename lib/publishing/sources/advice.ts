@@ -1,4 +1,4 @@
-// Gives advice about a name that has no source, and warns in development about one in a page.
+// Gives advice about names without a source, and in development warns of such names in pages.
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Project } from '../../runtime/app/extra.ts'
@@ -11,7 +11,7 @@ import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { Sources } from './sources.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
-/** Returns one sentence; undefined when nothing resembles the name. */
+/** Returns one sentence; undefined if nothing resembles the name. */
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const unusable = await all.unpublishedAt(assetPath(app, name))
   if (unusable !== undefined) return unusable
@@ -42,7 +42,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
 
 const MAX_REMEMBERED = 200
 
-/** Looks up names later, each once until a file is added or removed: a helper never waits for the disk, and never fails. */
+/** Looks up names later, each once until a file is added or removed, so helpers neither wait for the disk nor fail. */
 export function makeNameCheck(
   settings: Project,
   sources: Sources,
@@ -51,7 +51,7 @@ export function makeNameCheck(
   const problemOf = async (app: AppSettings, name: string, whose: string) => {
     const own = sources.of(app)
     const path = assetPath(app, name)
-    // Everything is listed again only for a name that is not in the list.
+    // Everything is listed again only for an unlisted name.
     const found = await own.find(name)
     if (found && (whose !== BY_URL || found.name === name)) return undefined
     if (found)

@@ -58,7 +58,7 @@ export class AppSources {
     this.lists = makers.flatMap(make => make(app, this))
   }
 
-  /** A name that is not found is looked up again after the listing has been verified. */
+  /** Finds a source; a name that is not found is looked up again after the listing has been verified. */
   async find(name: string): Promise<Source | undefined> {
     for (const update of [() => this.refresh(), () => this.#verifyFor(name)]) {
       await update()
@@ -75,14 +75,14 @@ export class AppSources {
       await this.refresh()
       return this.#snapshot.compiled.get(placeOf(path))
     }
-    // The first list wins, and of one the last: a module of a package may be named as a file of it, too.
+    // The first list wins, but its last entry: a module of a package may also be listed as one of its files.
     const added = this.lists.toReversed().flatMap(({ files }) => files)
     const real = added.length > 0 ? await realpathOf(path) : undefined
     const name = added.findLast(({ file }) => file === real)?.name
     return this.chosen(name ?? '').source
   }
 
-  /** Finds what the first of several sources that is there is published as: `<directory>/a/money.ts` as `a/money.js`. */
+  /** Finds the published source of the first existing file: `a/money.js` for `<directory>/a/money.ts`. */
   async findWritten(paths: readonly string[]): Promise<Source | undefined> {
     if (paths.length === 0) return undefined
     await this.refresh()
@@ -104,7 +104,7 @@ export class AppSources {
     return firstAnswer(this.lists, each => each.drafted?.(file, project, isMapped))
   }
 
-  /** Tells whether a module is published for a bare specifier; also true if an error says why that is not known. */
+  /** Tells whether a module is published for a bare specifier; also true if that fails, as the error is reported. */
   isMeant(specifier: string, importer: string): Promise<boolean> {
     const name = this.named(specifier, importer).catch(ifAssetError(() => specifier))
     return name.then(found => found !== undefined)
@@ -126,7 +126,7 @@ export class AppSources {
     return { ...choice, candidates }
   }
 
-  /** Neither this nor what follows refreshes the listing. */
+  /** Does not refresh the listing, like the next two methods. */
   has(name: string): boolean {
     return this.chosen(name).source !== undefined
   }
@@ -150,7 +150,7 @@ export class AppSources {
     return [...this.#snapshot.listed.values()]
   }
 
-  /** Returns what is never published, without refreshing the listing. */
+  /** Returns the sources that are never published, without refreshing the listing. */
   unpublished(): readonly Failure[] {
     return this.#snapshot.unusable
   }
@@ -184,7 +184,7 @@ export class AppSources {
     await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
   }
 
-  /** Brings the listing up to date from the stat of every folder: no event reports that a link leads elsewhere now. */
+  /** Brings the listing up to date by a stat of every folder: no event reports that a link leads elsewhere now. */
   async verify(): Promise<void> {
     await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
@@ -201,7 +201,7 @@ export class AppSources {
   }
 
   get #snapshot(): Snapshot {
-    // A file that a stylesheet asks for is added to a list, and changes nothing else.
+    // A file to which a stylesheet refers is added to a list without a new version.
     const of = [this.generation, ...this.lists.map(({ files }) => files)]
     if (this.#last && of.every((each, at) => each === this.#last?.of[at]))
       return this.#last.snapshot
@@ -217,7 +217,7 @@ export class AppSources {
       this.#app.tails && from < places.length && places[from]?.at === undefined
     const snapshot = snapshotOf(this.#settings, this.#app, [...own, ...added], hasTails)
     this.#last = { snapshot, of }
-    // Precompile reports them as errors.
+    // Precompile reports these as errors.
     if (!this.#settings.isPrecompile)
       snapshot.unusable.forEach(({ error }) => this.#warn(error.message))
     return snapshot

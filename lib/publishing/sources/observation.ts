@@ -1,5 +1,5 @@
 // Remembers what was seen at a path: the file or directory that was read, or the directory that lacked a name. A later
-// check can then tell whether anything changed, and so whether what was made from it has to be made again.
+// check can then tell whether anything changed, so that what was made from it must be made again.
 import { basename, dirname, join } from 'node:path'
 import { inTurns } from '../../runtime/concurrency.ts'
 import { digestOf } from '../../runtime/files/digest.ts'
@@ -31,8 +31,8 @@ export function observe(path: string, { bytes, stamp }: Snapshot, readAt: number
   return isSettled(stamp, readAt) ? { path, stamp } : { path, stamp, digest: digestOf(bytes) }
 }
 
-// Observes files and directories, and the directories of paths that do not exist: a new entry changes a directory's stamp.
-// Where the directory does not exist either, its nearest existing ancestor is observed.
+// Observes files and directories, and the directories of missing paths: a new entry changes a directory's stamp. If the
+// directory is missing, too, its nearest existing ancestor is observed.
 export async function observeAll(paths: Iterable<string>): Promise<Observation[]> {
   const known = new Map<string, ReturnType<typeof lookAt>>()
   const look = (directory: string) => {
@@ -57,7 +57,7 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
   return [...files.flat(), ...directories.filter(({ absent }) => absent.length > 0)]
 }
 
-/** Call it before the names in a directory are looked up: the next check sees whatever arrives in between. */
+/** Must be called before the names in a directory are looked up: the next check sees whatever arrives in between. */
 async function lookAt(path: string) {
   const lookedAt = Date.now()
   const stats = await statOf(path)
@@ -65,7 +65,7 @@ async function lookAt(path: string) {
   return stats && { path, stamp, absent: new Array<string>() }
 }
 
-/** Looks again: undefined when anything changed, else the same object, unless its stamp has become conclusive. */
+/** Looks again: undefined if anything changed, else the same object, unless its stamp has become conclusive. */
 export async function recheck<T extends Observation>(observation: T): Promise<T | undefined> {
   const { path, stamp } = observation
   const checkedAt = Date.now()
@@ -87,8 +87,8 @@ export async function recheck<T extends Observation>(observation: T): Promise<T 
     : observation
 }
 
-// Looks before the files are read again. The function tells whether all that were then read had the same stamps before. Any
-// other may have been saved after it was read: times do not tell, as the clock of a disk may be late.
+// Looks before files are read again. The returned function tells whether all files that were then read had the same
+// stamps before. Any other may have been saved after it was read: times do not show it, as a disk's clock may be late.
 export async function lookBefore(known: readonly Observation[] = []) {
   const stats = await Promise.all(known.map(({ path }) => statOf(path)))
   const wasThere = ({ path, stamp }: FileObservation) =>
@@ -119,7 +119,7 @@ export class Remembered<T> {
   readonly #inTurns = inTurns<T>()
   #made: Made<T> | undefined
 
-  /** @param make rejects with what is not remembered */
+  /** @param make rejects with errors that are not remembered */
   constructor(make: () => Promise<Made<T>>) {
     this.#make = make
   }
@@ -134,7 +134,7 @@ export class Remembered<T> {
     })
   }
 
-  /** Lets the next `get` make the value again, whatever its inputs are: something else has changed. */
+  /** Lets the next `get` make the value again, whatever its inputs, because something else has changed. */
   forget(): void {
     this.#made = undefined
   }
@@ -143,7 +143,7 @@ export class Remembered<T> {
     const areAsBefore = await lookBefore(this.#made?.inputs)
     this.#made = undefined
     const made = await this.#make()
-    // Otherwise an input was saved while it was made, and the next `get` makes it again.
+    // Otherwise an input was saved meanwhile, and the next `get` makes the value again.
     if (areAsBefore(made.inputs)) this.#made = made
     return made
   }

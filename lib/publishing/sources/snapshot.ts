@@ -1,4 +1,4 @@
-// Makes a snapshot of an app's sources: what is published under which name, and what never is.
+// Makes a snapshot of an app's sources: which are published under which names, and which never are.
 import { join, posix } from 'node:path'
 import { AssetError, printable } from '../../runtime/errors.ts'
 import { composed, pathFrom, withDot, withSlashes } from '../../runtime/files/paths.ts'
@@ -13,7 +13,7 @@ export interface Source extends SourceFile {
   readonly from: number
   /** The path in that directory: `stylesheets/admin/menu.css.scss` */
   readonly path: string
-  /** The path after compilation, behind `at`: `stylesheets/admin/menu.css`. Without `at`, its name lacks the first folder. */
+  /** The path after compilation, below `at`: `stylesheets/admin/menu.css`. Without `at`, names lack the first one. */
   readonly tail: string
 }
 
@@ -26,9 +26,9 @@ export interface Sourced {
 
 export interface Listed extends Sourced {
   readonly rivals: readonly Source[]
-  /** The sources next to a plain file of the name, and in directories that are searched later. */
+  /** The sources beside a plain file with the name, and those in directories that are searched later. */
   readonly shadowed: readonly Source[]
-  /** The warning about rivals, or about a plain file that hides a source of the app's own. */
+  /** The warning about rivals, or about a plain file that hides one of the app's own sources. */
   readonly clash: string | undefined
 }
 
@@ -40,16 +40,16 @@ export interface Failure {
 
 export interface Snapshot {
   readonly listed: ReadonlyMap<string, Listed>
-  /** The published sources by each tail of their paths that is no name, as a directory is searched at any depth. */
+  /** The published sources by each tail of their paths that is not a name, as a directory is searched at any depth. */
   readonly tailed: ReadonlyMap<string, readonly Source[]>
   /** The sources by their absolute paths after compilation: `<directory>/a/app.css` for `a/app.css.scss`. */
   readonly compiled: ReadonlyMap<string, Source>
   readonly files: ReadonlyMap<string, Source>
-  /** The sources that are never published: their paths are those of something else. */
+  /** The sources that are never published, because something else has their paths. */
   readonly unusable: readonly Failure[]
 }
 
-/** Both `app.css.scss` and `app.scss` become `app.css`; `path` is that in the directory, with `/`. */
+/** Returns the source at a path; `app.css.scss` and `app.scss` both become `app.css`. @param path in `dir`, with `/` */
 export function sourceAt(
   { dir: directory, at }: Pick<SourceDirectory, 'dir' | 'at'>,
   from: number,
@@ -69,7 +69,7 @@ export function sourceAt(
 
 export const placeOf = (path: string): string => composed(withSlashes(path))
 
-/** An earlier directory comes before a later one, and in one directory the first path. */
+/** Makes the snapshot: an earlier directory wins over a later one, and within a directory the first path. */
 export function snapshotOf(
   settings: Settings,
   app: AppSettings,
@@ -115,13 +115,13 @@ export function snapshotOf(
   return { listed, tailed: tailedIn(listed, hasTails), compiled, files, unusable }
 }
 
-/** One directory may be in another: the one that is searched first has the file. */
+/** Keeps the source from the directory that is searched first, as one directory may be inside another. */
 function setFirst(sources: Map<string, Source>, key: string, source: Source): void {
   const known = sources.get(key)
   if (!known || source.from < known.from) sources.set(key, source)
 }
 
-/** A tail that is the name of a folder, or begins with a name, finds nothing in any mode. */
+/** Maps tails to sources. A tail that is the name of a folder, or begins with a name, finds nothing in any mode. */
 function tailedIn(listed: ReadonlyMap<string, Listed>, hasTails: (source: Source) => boolean) {
   const published = Array.from(listed.values(), ({ source }) => source)
   const folders = new Set(published.flatMap(({ tail }) => tail.split('/').slice(0, -1)))
@@ -138,13 +138,13 @@ function tailedIn(listed: ReadonlyMap<string, Listed>, hasTails: (source: Source
 
 export interface Choice {
   readonly source: Source | undefined
-  /** A warning: the directory has several sources of the name. */
+  /** The warning that the directory has several sources with the name. */
   readonly clash?: string | undefined
-  /** A warning: a directory has several sources with the tail, so the tail finds none of them. */
+  /** The warning that a directory has several sources with the tail, which then finds none of them. */
   readonly warning?: string
 }
 
-/** A name comes before a tail, and an earlier directory before a later one. */
+/** Chooses the source of a name, or of a tail, for which an earlier directory wins over a later one. */
 export function chosenIn({ listed, tailed }: Snapshot, name: string): Choice {
   const found = listed.get(name)
   if (found) return found
@@ -172,7 +172,7 @@ function clashOf(source: Source, rivals: readonly Source[], ignored: readonly So
     : `${found} ${source.path} is used, ${others} ignored; rename or remove all but one`
 }
 
-/** Refuses a source whose path is another app's, or a folder in the path of another one. */
+/** Makes the failure of a source whose path is another app's, or a folder in the path of another source. */
 function taken({ root }: Settings, app: AppSettings, source: Source, by: AppSettings | Source) {
   const shown = (file: string) => printable(pathFrom(root, file))
   const path = assetPath(app, source.name)

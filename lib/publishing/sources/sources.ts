@@ -13,7 +13,7 @@ export async function loadSources(project: Project, warn: Warn): Promise<Sources
   return new Sources(project, warn, makers)
 }
 
-/** Watches the sources until `use` is over: on Windows a directory that is watched can be neither removed nor renamed. */
+/** Watches the sources only until `use` ends: on Windows a watched directory can be neither removed nor renamed. */
 export async function withSources<T>(
   project: Project,
   warn: Warn,
@@ -68,7 +68,7 @@ export class Sources {
     return this.#project.apps.find(each => each !== app && this.of(each).has(name))?.name
   }
 
-  /** Returns why a source that would be at a path is never published there. */
+  /** Returns the reason why the source at a path is never published. */
   async unpublishedAt(path: string): Promise<string | undefined> {
     await Promise.all(this.#all.map(each => each.refresh()))
     const all = this.#all.flatMap(each => each.unpublished())
@@ -83,7 +83,7 @@ export class Sources {
     return this.#all.every(({ isCurrent }) => isCurrent)
   }
 
-  /** Calls `listener` when something may have changed in a directory, until the function is called that it returns. */
+  /** Calls `listener` when something may have changed in a directory. @returns a function that ends this */
   onEvent(listener: (path?: string) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

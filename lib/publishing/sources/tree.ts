@@ -1,5 +1,5 @@
-// Lists one source directory. The listing is out of date after an event in one of its folders, and always where a
-// folder is not watched. Refreshing it takes a stat of every folder, and reads those that have changed.
+// Lists one source directory. The listing is out of date after an event in one of its folders, and always if a folder
+// is not watched. Refreshing it takes a stat of every folder, and reads those that have changed.
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -37,7 +37,7 @@ interface Listing {
 }
 
 const MAX_WATCHERS = 8192
-/** Windows neither removes nor renames a folder that is watched, or one above it; a watcher there reports all below. */
+/** On Windows a watched folder, or one above it, cannot be removed or renamed; a watcher there reports all below it. */
 const WATCHES_BELOW = process.platform === 'win32'
 /** A lost event is noticed after this time: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000
@@ -55,10 +55,10 @@ export class Tree {
   #listing: Listing = { folders: new Map(), apart: new Set() }
   #listedAt = -Infinity
   #events = 0
-  /** The number of events that had come when the listing was made. */
+  /** The number of events before the listing was made. */
   #listedAfter = -1
 
-  /** @param onEvent is called also when a file was only written to @param isExcluded holds for all in a folder */
+  /** @param onEvent is also called if a file was only written to @param isExcluded holds for everything in a folder */
   constructor(
     directory: string,
     symlinks: Symlinks,
@@ -77,7 +77,7 @@ export class Tree {
     return this.#listedAfter === this.#events && size > 0 && this.#watchers.size === size
   }
 
-  /** Brings the listing up to date, unless events would have told of a change. */
+  /** Brings the listing up to date, unless events would have reported a change. */
   async refresh(): Promise<void> {
     if (!this.isCurrent) await this.verify()
     else if (performance.now() - this.#listedAt >= VERIFY_EVERY_MS) {
@@ -85,7 +85,7 @@ export class Tree {
     }
   }
 
-  /** Ends all watching. A listing that is asked for later is made anew. */
+  /** Ends all watching. A later listing is made anew. */
   unwatch(): void {
     for (const at of this.#watchers.keys()) this.#unwatch(at)
   }
@@ -150,9 +150,9 @@ export class Tree {
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
         if (file && withSlashes(String(file)).split('/').some(isHidden)) return
-        // An event without a file means that more has changed than the system could hold.
+        // An event without a file means that more has changed than the system could record.
         if (event === 'rename' || !file) this.#events++
-        // An event under the folder's own name means that it was moved or deleted, and sends no more events.
+        // An event with the folder's own name means that it was moved or deleted, and sends no more events.
         if (event === 'rename' && file === basename(path)) this.#unwatch(at)
         this.#onEvent(file ? join(path, String(file)) : undefined)
       })
@@ -169,7 +169,7 @@ export class Tree {
   }
 }
 
-/** Tells whether a link leads to a folder: events of the folder above then miss the changes in it. */
+/** Tells whether a link leads to a folder: events of the folder above then miss changes in it. */
 async function isLinked(path: string, above: readonly string[], known?: Folder): Promise<boolean> {
   const parent = above.at(-1)
   if (parent === undefined) return true
