@@ -1,5 +1,5 @@
 // Allows one precompile at a time in a public directory, which machines and containers may share. The owner
-// of a lock writes to it every second, so a lock that stays unchanged for some seconds is abandoned.
+// of a lock writes to it every second, so a lock that is unchanged for some seconds is abandoned.
 import { lstat, open, type FileHandle } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -22,18 +22,18 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { makeDirectory, nowOnDisk } from './write.ts'
 
 const HEARTBEAT_MS = 1000
-/** Two heartbeats, also where a disk stamps whole seconds. */
+/** Two heartbeats, even on a disk that stamps whole seconds. */
 const SILENT_NS = 3_000_000_000n
-/** Longer than a compiler blocks its process. */
+/** Longer than any compiler blocks its process. */
 const ABANDONED_NS = 10_000_000_000n
 const LOOK_AGAIN_MS = 200
-/** The disk, or what this user may have of it. */
+/** The disk is full, or this user's quota of it. */
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 const OWNER = `process ${process.pid} on ${hostname()}`
 
 export type Lock = ReturnType<typeof hold>
 
-/** Waits while it cannot tell whether an owner is still running. @throws AssetError while another one holds the lock */
+/** Waits while it cannot tell whether an owner is still running. @throws AssetError if another owner holds the lock */
 export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
   await makeDirectory(directory)
   const file = join(directory, '.koa-fresh-assets.lock')
@@ -43,7 +43,7 @@ export async function lock(directory: string, warn: (message: string) => void): 
     await beat(handle)
     return hold(file, handle, own)
   } catch (error) {
-    // Whatever else fails now, this is why.
+    // Further failures are consequences of this one.
     await Promise.allSettled([removeFile(file), handle.close()])
     throw named(error, file)
   }
@@ -59,7 +59,7 @@ async function take(file: string, warn: (message: string) => void): Promise<File
     }
     const { bytes, stamp } = (await readSnapshot(file)) ?? {}
     if (!bytes || !stamp) continue
-    // It has no owner yet, or there was no room for the name.
+    // The lock has no owner yet, or there was no room for the name.
     const owner = `another precompile (${bytes.toString() || 'unknown'})`
     if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
       const message = `${owner} is running in ${dirname(file)}: wait until it has finished`
@@ -67,7 +67,7 @@ async function take(file: string, warn: (message: string) => void): Promise<File
     }
     const age = (await nowOnDisk(dirname(file))) - stamp.mtimeNs
     if (age > ABANDONED_NS) {
-      // The last one of several processes that find it abandoned has it, and `check` tells the others.
+      // The last of several processes that find it abandoned gets it, and `check` fails in the others.
       await removeOwn(file, stamp)
       continue
     }
@@ -80,7 +80,7 @@ async function take(file: string, warn: (message: string) => void): Promise<File
   }
 }
 
-/** Returns undefined when something of that name exists. */
+/** Returns undefined if something with that name exists. */
 async function createdAt(file: string): Promise<FileHandle | undefined> {
   try {
     return await onceFree(() => open(file, 'wx'))
@@ -92,7 +92,7 @@ async function createdAt(file: string): Promise<FileHandle | undefined> {
 
 function hold(file: string, handle: FileHandle, own: Stamp) {
   let cause: unknown
-  // Through the handle, so it never touches a lock that another process has put in its place.
+  // The handle never touches a lock with which another process has replaced this one.
   const renew = () => void beat(handle).catch((error: unknown) => (cause = error))
   const heartbeat = setInterval(renew, HEARTBEAT_MS).unref()
   return {
@@ -120,7 +120,7 @@ async function removeOwn(file: string, own: Stamp): Promise<void> {
 async function beat(handle: FileHandle): Promise<void> {
   await handle.write(OWNER, 0).catch(async (error: unknown) => {
     if (!FULL.has(errorCode(error) ?? '')) throw error
-    // There is no room for the owner's name: whoever locks to free some needs only the time, which this renews.
+    // There is no room for the owner's name: a command that frees space needs only the time, which this renews.
     await handle.truncate()
   })
 }

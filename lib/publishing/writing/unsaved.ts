@@ -1,4 +1,4 @@
-// Saves what was written: after a power loss no name leads to a file that is empty or cut short.
+// Saves written files, so that after a power loss no name leads to a file that is empty or cut short.
 import { close, fsync, open } from 'node:fs'
 import { dirname } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
@@ -28,7 +28,7 @@ export async function withUnsaved<T>(write: (unsaved: Unsaved) => Promise<T>): P
 }
 
 async function saveFolder(path: string): Promise<void> {
-  // Somebody else may have removed it, or put a FIFO in its place.
+  // Another process may have removed it, or replaced it with a FIFO.
   const fd = await undefinedIfMissing(promised<number>(done => open(path, READ, done)))
   if (fd === undefined) return
   try {
@@ -38,7 +38,7 @@ async function saveFolder(path: string): Promise<void> {
   }
 }
 
-/** Some file systems cannot be asked, for folders above all (fsync(2)), nor can Node 26 with its permission model. */
+/** Saves an open file. Some file systems refuse, mostly for folders (fsync(2)), as does Node 26's permission model. */
 export async function sync(path: string, fd: number): Promise<void> {
   await unlessRefused('fsync', path, () => promised<void>(done => fsync(fd, done)))
 }

@@ -1,6 +1,6 @@
-// Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together with
-// others. A command also saves what it writes before anything leads to it: after a power loss there would be names of
-// files that are empty or cut short.
+// Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together
+// with others. A command also saves files before a name leads to them: otherwise, after a power loss, names may lead
+// to files that are empty or cut short.
 import type { NewNames } from '../../runtime/app/extra.ts'
 import { close, open, write } from 'node:fs'
 import { chmod, lutimes, mkdir, open as openHandle, rmdir } from 'node:fs/promises'
@@ -50,17 +50,17 @@ import { unlessRefused } from '../../runtime/files/refusals.ts'
 import { sync } from './unsaved.ts'
 
 export interface WriteChecks {
-  /** A file that is created has to be in this place; undefined allows any. */
+  /** The place in which a created file must be; undefined allows any. */
   readonly place?: Boundary | undefined
   /** Rejects to keep the target as it is. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
-  /** Is told what gets a name; what is written is saved. */
+  /** Records files that get a name; then written files are saved. */
   readonly unsaved?: NewNames | undefined
 }
 
 /** A complete file under a temporary name, which replaces a target. */
 export interface Replacement {
-  /** False when the target already has these bytes, or when it is removed. */
+  /** False if the target already has these bytes, or is removed. */
   readonly isNew: boolean
   commit(): Promise<void>
   discard(): Promise<void>
@@ -71,8 +71,8 @@ export async function writeAtomically(target: string, content: Content, checks: 
   await (await stage(target, content, checks)).commit()
 }
 
-// Prepares nothing when the target has the same bytes already. A link counts as no target. Different bytes never have an
-// mtime in the same second: nginx makes its validators of size and mtime, and would respond with a false 304.
+// Prepares nothing if the target already has the same bytes; a link does not count as a target. Different bytes never
+// have an mtime in the same second: nginx makes its validators from size and mtime, and would respond with a false 304.
 export async function prepareReplacement(target: string, content: Content, checks: WriteChecks) {
   const existing = await lstatOf(target)
   if (existing?.isFile() && (await hasContent(target, existing, content))) {
@@ -100,7 +100,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
   const discard = () => removeFile(path)
   const commit = async () => {
     try {
-      // It stays in the real directory: a link above the two paths may be switched while rename() resolves them.
+      // The file stays in the real directory: a link above the two paths may be switched while rename() resolves them.
       const renamed = join(dirname(path), basename(target))
       await renameFile(path, renamed).catch(async (error: unknown) => {
         if (errorCode(error) !== 'EISDIR') throw error
@@ -114,7 +114,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
       throw Object.assign(error as Error, { dest: target })
     }
   }
-  /** Returns the stamp of the target after the commit; one that it cannot have if another process has replaced it. */
+  /** Returns the stamp of the target after the commit; that of the lost file if another process has replaced it. */
   const now = async (): Promise<Stamp> => {
     const stats = await statOf(target)
     return stats && isSameInode(stats, stamp) ? stats : stamp
@@ -122,7 +122,7 @@ async function stage(target: string, content: Content, checks: WriteChecks, repl
   return { isNew: true, commit, stamp: now, discard }
 }
 
-/** @param replaced what the file replaces, if that is served @returns its real path, and its stamp */
+/** @param replaced the stamp of the file that it replaces, if that is served @returns its real path and stamp */
 async function writeTemporary(
   directory: string,
   content: Content,
@@ -134,7 +134,7 @@ async function writeTemporary(
   let path = given
   try {
     const file = describe(given, fd)
-    // A link above it may lead elsewhere by now.
+    // A link above the file may lead elsewhere by now.
     path = join(dirname((await realPathOfOpen(file)) ?? given), basename(given))
     if (checks.place) await requireInPlace(checks.place, file)
     await writeContent(file, content)
@@ -148,12 +148,12 @@ async function writeTemporary(
     await removeFile(path)
     throw named(error, given)
   } finally {
-    // A network disk may have yet to write.
+    // A network disk may still have to write.
     await promised<void>(done => close(fd, done))
   }
 }
 
-/** Creates a file, with its folder where that does not exist: most do. */
+/** Creates a file, and its folder if that does not exist, as most do. */
 async function create(path: string, checks: WriteChecks): Promise<number> {
   const directory = dirname(path)
   await sweepOnce(directory)
@@ -174,19 +174,19 @@ async function writeContent(file: OpenFile, content: Content): Promise<void> {
   })
 }
 
-/** More than what FAT makes of a second. */
+/** More than the two seconds of FAT. */
 const MAX_WAIT_MS = 3000
 const LOOK_AGAIN_MS = 50
 
-// Servers in front tell one content of a name from another by their mtimes, in seconds. Where times cannot be set, this
+// Gives a file an mtime in another second, by which servers in front tell contents apart. If times cannot be set, this
 // writes the first byte again until the second is over.
 async function setAnotherSecond(path: string, fd: number, taken: Stamp) {
   const second = taken.mtimeNs / SECOND_NS
   const mtime = () => describe(path, fd).stats.mtimeNs
-  // The clock of the disk decides, which is some milliseconds behind that of the process.
+  // The clock of the disk decides; it is some milliseconds behind that of the process.
   if (isSecondOver(taken, mtime())) return
   const isSame = () => mtime() / SECOND_NS === second
-  // FAT stamps even seconds alone, and cuts an odd one off.
+  // FAT stamps only even seconds, and truncates odd ones.
   for (const later of [1n, 2n]) {
     const seconds = Number(second + later)
     if (!(await unlessRefused('utimes', path, () => lutimes(path, seconds, seconds)))) break
@@ -220,7 +220,7 @@ export const temporaryName = (): string => `${PREFIX}${TOKEN}-${count++}${SUFFIX
 
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000
-/** Longer than a precompile keeps what it has written under temporary names. */
+/** Longer than a precompile keeps files under temporary names. */
 const HOUR_MS = 3_600_000
 
 /** Sweeps a directory before a process writes its first file to it. */
@@ -228,7 +228,7 @@ export async function sweepOnce(directory: string, maxAge?: number): Promise<voi
   if (!swept.has(directory)) await sweep(directory, maxAge)
 }
 
-/** Removes what killed processes left in a directory. @param maxAge in milliseconds, by change time @returns all in it */
+/** Removes files that killed processes left in a directory. @param maxAge in ms, by change time @returns all entries */
 export async function sweep(directory: string, maxAge = HOUR_MS, isDeep = false) {
   if (swept.size >= MAX_SWEPT) swept.clear()
   swept.add(directory)
@@ -262,7 +262,7 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
 
 type Root = Pick<Boundary, 'root'>
 
-/** Wraps the error of a system call, with paths from the project's root; any other error stays as it is. */
+/** Wraps the error of a system call, with paths from the project's root; any other error is returned unchanged. */
 export function asPublishError({ root }: Root, path: string, error: unknown): unknown {
   const code = errorCode(error)
   const { path: source, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
