@@ -1,4 +1,4 @@
-// Writes the development response for a source that cannot be published: a page that shows the error in its place.
+// Writes the response in development for a source that cannot be published: a page, or text, that shows the error.
 import { basename, isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CompileError, type AssetError } from '../runtime/errors.ts'
@@ -44,7 +44,7 @@ export interface ErrorReport {
   readonly excerpt: string
 }
 
-/** Reports without absolute paths: files of the project are named relative to its root. */
+/** Reports an error without absolute paths: files of the project are named relative to its root. */
 export async function errorReport(error: AssetError, settings: Settings): Promise<ErrorReport> {
   const show = await shortener(settings)
   if (!(error instanceof CompileError)) {
@@ -71,11 +71,11 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
   return `${gutter}${text}${caret}`
 }
 
-/** Matches the rest of a path, up to a blank or the next drive; on Windows its separators become `/`. */
+/** Matches the rest of a path, up to a space or the next drive, on Windows, where its separators become `/`. */
 const REST = sep === '/' ? '' : String.raw`(?:(?![A-Za-z]:)[^\s:"'<>|*?])*`
 
-// Paths in the project start at its root, those in a source outside of it at that directory. Compilers report real
-// paths, when one of these is a symbolic link.
+// Shortens paths: those in the project start at its root, those in a source outside of it at that directory. Compilers
+// report real paths if one of these is a symbolic link.
 async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
   const names = new Map<string, string>()
   const sources = apps.flatMap(app => app.sources.map(({ dir }) => dir))
@@ -88,7 +88,7 @@ async function shortener({ root, apps }: Settings): Promise<(text: string) => st
   names.delete(sep)
   const longestFirst = [...names.keys()].toSorted((a, b) => b.length - a.length)
   const paths = longestFirst.map(path => path.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
-  // Only whole paths match: `/app` does not in `/assets/app.css` or `/apple`.
+  // Only whole paths match: `/app` does not match in `/assets/app.css` or `/apple`.
   const whole = new RegExp(`(?<![\\w.-])(${paths})(?:([/\\\\]${REST})|(?![\\w.-]))`, 'g')
   return text =>
     text.replace(whole, (_, path: string, below: string | undefined) => {
