@@ -18,7 +18,7 @@ import { splitDelta } from './delta-format.ts'
 
 export type BuiltDirectory = Awaited<ReturnType<typeof openDirectory>>
 
-/** @throws TypeError for anything but a path; AssetError for what is missing, a file, a project, or empty */
+/** @throws TypeError for anything but a path; AssetError for a missing or empty directory, a file, or a project */
 export async function openDirectory(given: string) {
   if (!isText(given)) throw optionError('directory', 'the path of a directory', given)
   const path = await realpathOf(resolve(given))
@@ -42,7 +42,7 @@ function unusable(message: string): AssetError {
   return new AssetError('directory-unusable', message)
 }
 
-/** Lists the files that can be requested, sorted; none without a directory. @throws AssetError for a folder that is removed meanwhile */
+/** Lists the files that can be requested, sorted; none without a directory. @throws AssetError for a vanished folder */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
   // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
   const isWanted = (path: string) => Array.isArray(canonicalSegments(`/${encodePath(path)}`))
@@ -63,7 +63,7 @@ export interface PublishedFile {
   readonly file: string
   /** The path without the fingerprint; for a delta, that of its original. */
   readonly base: string
-  /** The digest in its name: that of its bytes or, for a delta, of the bytes that it is applied to. */
+  /** The digest in its name: that of its bytes or, for a delta, of the bytes to which it is applied. */
   readonly digest: string
 }
 

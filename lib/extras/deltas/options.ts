@@ -3,8 +3,8 @@ import { flag, withDefault, type Expectation } from '../../runtime/check-options
 
 export interface DeltaOptions {
   /**
-   * Immutable responses whose type compresses say `Use-As-Dictionary` (RFC 9842), precompile writes deltas
-   * (`.dcz`) from earlier versions, and a browser that has one of these is sent the delta. Default: `true`.
+   * Immutable responses whose type compresses have `Use-As-Dictionary` (RFC 9842), precompile writes deltas
+   * (`.dcz`) from earlier versions, and a browser that has such a version gets the delta. Default: `true`.
    */
   deltas?: boolean | undefined
 }
@@ -22,7 +22,7 @@ export interface DeltaSavings {
   readonly insteadOf: number
 }
 
-/** The report covers deltas that lead to files that changed. */
+/** The report on deltas to changed files. */
 export interface DeltaReport extends DeltaSavings {
   /** True if this Node can make deltas: 22.19, 24.6 and newer. */
   readonly isWritable: boolean
@@ -30,8 +30,8 @@ export interface DeltaReport extends DeltaSavings {
 
 export interface DeltaPrecompileRow {
   /**
-   * A changed asset gets deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Undefined when
-   * no asset changed that has an earlier version, and with `deltas: false`.
+   * The deltas (`.dcz`) of changed assets from their last three versions, on Node 22.19, 24.6 and newer. Undefined if
+   * no asset with an earlier version changed, and with `deltas: false`.
    */
   readonly deltas: DeltaReport | undefined
 }

@@ -1,4 +1,4 @@
-// Sends the deltas beside a file to clients that have an earlier version of it, by the hash that these send (RFC 9842).
+// Sends the deltas beside a file to clients that have an earlier version, by the hash that they send (RFC 9842).
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { basename, dirname, join } from 'node:path'
@@ -60,12 +60,12 @@ async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Se
   }
 }
 
-/** Returns the names of the deltas beside a file; undefined if there are none to be believed. */
+/** Returns the names of the deltas beside a file; undefined if there are none that can be trusted. */
 async function deltasOf({ file }: Bytes, { path, plain, names }: SentFrom) {
   // A delta that this Node cannot decode is trusted only from precompile, which has decoded it.
   if (plain === undefined && !(await canMakeDeltas())) return undefined
   const beside = names ?? new Set((await namesIn(dirname(file))).map(composed))
-  // As long as the names of a folder are known, so are its deltas, by the name of the file that they lead to.
+  // The deltas of a folder, by the name of the file to which they lead, are remembered as long as its names.
   const deltas = known.get(beside) ?? groupBy(beside, name => splitDelta(name)?.name)
   known.set(beside, deltas)
   return deltas.get(composed(basename(path)))
@@ -90,7 +90,7 @@ async function readDelta(file: string, to: Target, maxBytes: number) {
   return [{ coding, file, stamp, size, digest, version: digest, body, dictionary }]
 }
 
-/** A delta must be undamaged and lead to the file; it is decoded where this Node can. */
+/** Tells whether a delta is undamaged and leads to the file; decodes it if this Node can. */
 async function isRight(bytes: Buffer, hash: Buffer, { target, digest, place, plain }: Target) {
   const { file, size } = target
   if (!isSealedDelta(bytes, hash, digest)) return false
@@ -114,14 +114,14 @@ const DELTA_CODING = 'dcz'
 // The value is a Byte Sequence (section 2.2; RFC 9651), here the 32 bytes of a SHA-256.
 const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
 
-// Returns the SHA-256 of the dictionary that a client has, if it accepts deltas by name, and can read the response: the
-// size of one that it cannot read must not depend on what is in its cache (section 9.3).
+// Returns the SHA-256 of the dictionary that a client has, if it accepts deltas by name and the page can read the
+// response: the size of an unreadable one must not depend on the contents of the cache (section 9.3).
 function offeredDictionary(headers: IncomingHttpHeaders): Buffer | undefined {
   const offered = headers['available-dictionary']
   if (typeof offered !== 'string' || !AVAILABLE.test(offered)) return undefined
-  // `*` is not enough for a coding that needs more than a decoder.
+  // `*` does not suffice for a coding that needs more than a decoder.
   const weight = weightsIn(headers['accept-encoding'] ?? '').get(DELTA_CODING) ?? 0
-  // The response of another site, for a page that may not read it (Fetch Standard).
+  // A page of another site may not read this response (Fetch Standard).
   const isOpaque = headers['sec-fetch-mode'] === 'no-cors' && !isOwnPage(headers)
   return weight > 0 && !isOpaque ? Buffer.from(offered, 'base64') : undefined
 }

@@ -1,4 +1,4 @@
-// Writes deltas beside files: precompile from the versions of earlier deploys, `compress` from an earlier build.
+// Writes deltas beside files: precompile from versions of earlier deploys, `compress` from an earlier build.
 import { join } from 'node:path'
 import { readInPlace, removeInPlace, type Boundary } from '../../runtime/files/containment.ts'
 import {
@@ -27,9 +27,9 @@ import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
 import { listPublished, openDirectory, type BuiltDirectory } from './directory.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
 
-/** A file has at most so many deltas: more earlier versions are rarely in browsers. */
+/** The number of deltas per file: browsers rarely have older versions. */
 const MAX_DELTAS = 3
-/** A larger delta is not worth a file, nor another copy in shared caches. */
+/** A larger delta is not worth a file and another copy in shared caches. */
 const MAX_RATIO = 0.5
 
 export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) => {
@@ -37,7 +37,7 @@ export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) =
   let isWritable: boolean | undefined
   const saved = { files: 0, bytes: 0, insteadOf: 0 }
   return {
-    // The report is undefined when no asset that has an earlier version changed, or had a damaged delta.
+    // The report is undefined if no asset with an earlier version changed or had a damaged delta.
     report: async () => ({
       deltas: isWritable === undefined ? undefined : { isWritable, ...saved }
     }),
@@ -64,7 +64,7 @@ export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) =
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
       const target = { file, bytes, smallest, beside: intact, keepsOthers: false, unsaved, saved }
-      // The version that pages name now comes in front of the others, the newest first.
+      // The version that pages name now comes first, then the others, newest first.
       const ordered = await sortedBy(earlier, (version, stats) =>
         encodePath(version.path) === last ? -Infinity : -Number(stats?.ctimeNs ?? 0n)
       )
@@ -73,7 +73,7 @@ export const deltaWriter: Deltas['writer'] = async (settings, before, unsaved) =
   }
 }
 
-/** Removes damaged deltas, and brings those of files up to date with an earlier build. @throws as `openDirectory` */
+/** Removes damaged deltas, and brings the others up to date with an earlier build. @throws like `openDirectory` */
 export async function writerAgainst(served: BuiltDirectory, unsaved: NewNames, against?: string) {
   const none = { path: served.path, place: served.place, files: new Set<string>() }
   const older = against === undefined ? none : await openDirectory(against)
@@ -87,11 +87,11 @@ export async function writerAgainst(served: BuiltDirectory, unsaved: NewNames, a
     async write(path: string, { bytes, smallest }: Pick<DeltaTarget, 'bytes' | 'smallest'>) {
       const file = join(served.path, path)
       const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
-      // A file that both builds have got its deltas when it was new.
+      // A file in both builds got its deltas when it was new.
       const isOld = older.files.has(path)
       const earlier = isOld ? [] : (versions.get(versionKey(path) ?? '') ?? [])
       const files = earlier.map(each => ({ file: join(older.path, each) }))
-      // Several chunks may have one name; a version of the file is about as large.
+      // Several chunks may share a name; a version of the same file has a similar size.
       const distance = (stats: Stamp | undefined) =>
         Math.abs(Number(stats?.size ?? 0n) - bytes.length)
       const nearest = await sortedBy(files, (_, stats) => distance(stats))
@@ -116,20 +116,20 @@ interface DeltaTarget {
   /** The size of its smallest other representation, in bytes. */
   readonly smallest: number
   readonly beside: readonly string[]
-  /** If true, intact deltas from other versions stay: an earlier run may have made them. */
+  /** True if intact deltas from other versions stay, as an earlier run may have made them. */
   readonly keepsOthers: boolean
   readonly unsaved: NewNames
   readonly saved: { -readonly [Count in keyof DeltaSavings]: number }
 }
 
-/** A browser may have this file. One whose bytes do not have the digest is not the version that its name claims. */
+/** A file that a browser may have. If its bytes do not have `digest`, it is not the version in its name. */
 interface Earlier {
   readonly file: string
   readonly digest?: string
 }
 
 // Writes deltas from the first three of the earlier versions, and counts them; removes those that no longer pay
-// or are damaged, as the file may have been rebuilt under the same name, and perhaps the others.
+// or are damaged, as the file may have been rebuilt under the same name, and, unless `keepsOthers`, all others.
 async function updateDeltas(
   { file, bytes, smallest, beside, keepsOthers, unsaved, saved }: DeltaTarget,
   place: Boundary,
@@ -163,14 +163,14 @@ async function updateDeltas(
   }
 }
 
-/** Returns undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
+/** Returns undefined for a missing file, one whose bytes do not have the digest, and one too large for deltas. */
 async function readBytes(place: Boundary, { file, digest }: Earlier) {
   const read = await readInPlace(place, file, MAX_DELTA_BYTES)
   if (!read || read === 'too-large') return undefined
   return digest === undefined || digestOf(read.bytes) === digest ? read.bytes : undefined
 }
 
-/** Says what is wrong with a delta. @param versions it may start from these; if undefined, only its seal is checked */
+/** Says what is wrong with a delta. @param versions possible dictionaries; if undefined, only the seal is checked */
 export async function faultOfDelta(file: string, target: string, versions?: readonly string[]) {
   const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
   if (!delta || !next) return 'cannot be read'
