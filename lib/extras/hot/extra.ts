@@ -39,7 +39,7 @@ function runHot(project: Project): Running & { readonly following: HotModules | 
           modules?.withTicks(javascript(...args))
         return (page, isLive) => ({
           ...liveOf(page, isLive),
-          // A page that is opened now has one URL for each module.
+          // A page that is opened now must have one URL for each module.
           ...(isLive && { javascript: ticked })
         })
       }

@@ -1,4 +1,4 @@
-// Knows the modules that were sent, as Vite's graph does, and gives their imports the URLs of the latest versions.
+// Keeps a graph of the modules that were sent, like Vite's, and gives imports the URLs of the latest versions.
 import { printable } from '../../runtime/errors.ts'
 import type { ServedFile } from '../../runtime/serving/file.ts'
 import type { Wanted } from '../../runtime/serving/request.ts'
@@ -20,34 +20,34 @@ class Module {
   path = ''
   readonly importers = new Set<Module>()
   imports: ReadonlySet<Module> = new Set()
-  /** The imports that it replaces itself. */
+  /** The imports whose edits it accepts. */
   accepted: ReadonlySet<Module> = new Set()
   acceptsItself = false
-  /** An edit that it has taken may go on to its importers. */
+  /** True if an edit that it has accepted may be passed on to its importers. */
   mayInvalidate = false
-  /** The version in its URL: the tick of the last edit of it, or of what it imports; 0 for none. */
+  /** The version in its URL: the tick of its last edit, or that of its imports; 0 for none. */
   tick = 0
   editedAt = 0
   prunedAt = 0
-  /** The text that was sent last, with its ETag. */
+  /** The ETag of the text that was sent last, which is next. */
   etag?: string
   text: Referring = { code: '', references: [] }
-  /** The ETag of which pages were told last. */
+  /** The ETag that pages were last told. */
   told?: string
 }
 
 type Lexer = Awaited<ReturnType<typeof loadModuleLexer>>
 
-/** Modules are files of the app; when a page has named so many others, all are forgotten. */
+/** Modules are files of the app; if a page has named this many others, all are forgotten. */
 const MAX_MODULES = 20_000
-/** The context is undefined without the script of a live page. `import.meta.hot.data.count = 1` assigns to a member. */
+/** The context, undefined without the live scripts. As it is assigned, `import.meta.hot.data.count = 1` is valid. */
 const CONTEXT = 'import.meta.hot = globalThis.koaFreshAssetsHot?.(import.meta.url); '
 const BEGINNING: Reference = { start: 0, end: 0, path: '', suffix: '', kind: 'constant' }
 const SCRIPT = /\.m?js$/i
 const HOT = /^import\s*\.\s*meta\s*\??\.\s*hot(?![\w$])/
-/** The argument is neither a string nor a list of them. */
+/** Matches an argument that is neither a string nor a list. */
 const ACCEPTS_ITSELF = new RegExp(`${HOT.source}\\s*\\??\\.\\s*accept\\s*\\(\\s*(?![\\s"'\`[])`)
-/** The member is used, or the context is handed on. */
+/** Matches a use of `invalidate`, or of the context as a whole. */
 const MAY_INVALIDATE = new RegExp(`${HOT.source}(?!\\s*\\??\\.(?!\\s*invalidate\\b))`)
 const WINDOW = 400
 const BUILT = 'packages were built again, for which open pages reload unless a module accepts that:'
@@ -62,11 +62,11 @@ export class HotModules implements Following {
     this.#base = decodeIfValid(base) ?? base
   }
 
-  /** Changes a module on its way to a browser: the file in `public` stays as it is. */
+  /** Changes a module on its way to a browser; the file in `public` stays unchanged. */
   async adapt(file: ServedFile, { app, path }: Wanted): Promise<ServedFile> {
     const [variant] = file.variants
     const isScript = app.compile && !app.fingerprint && SCRIPT.test(path)
-    // Data that a module imports is sent as it is.
+    // Data that a module imports is sent unchanged.
     const data = isScript ? undefined : this.#modules.get(this.#base + path)
     if (data) data.etag = variant.etag
     if (!isScript || !variant.body) return file
@@ -80,7 +80,7 @@ export class HotModules implements Following {
     if (!urls.some(Boolean)) return file
     const code = shiftInlineMap(replaceReferences(text.code, text.references, urls), text, urls)
     const bytes = bytesOf('identity', variant.file, { bytes: Buffer.from(code), stamp: file.stamp })
-    // The file may be older than what it imports.
+    // The file may be older than its imports.
     const changed = new Variant(bytes, { ...variant.shared, lastModified: false })
     return { ...file, variants: [changed], isAtHand: false }
   }
@@ -90,7 +90,7 @@ export class HotModules implements Following {
     return tags.replace(/(?<= (?:src|href)=")[^"?#]+(?=")/g, url => this.#withTick(url, '/') ?? url)
   }
 
-  /** Gives the modules that were edited since pages were told a new tick, and what imports them. */
+  /** Gives a new tick to the modules that were edited since pages were last told, and to their importers. */
   look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void {
     const edited = new Map<Module, AssetState | undefined>()
     for (const [path, state] of states) {
@@ -98,7 +98,7 @@ export class HotModules implements Following {
       const module = this.#modules.get(pathOf(url, '/'))
       if (!module) continue
       const told = module.told ?? module.etag
-      // One that is broken stays as it was; a new one that is broken was nothing before.
+      // A broken module stays as it was; a new one that is broken had no version before.
       if (version === null) module.told = told ?? ''
       else {
         // A page that was opened since then has the current version under the current URL.
@@ -117,7 +117,7 @@ export class HotModules implements Following {
     }
   }
 
-  /** Names what was edited and pruned since then, and the modules through which the page finds what accepts that. */
+  /** Returns the modules that were edited and pruned since a tick, and their importers, which may accept the edits. */
   since(tick: number): object | undefined {
     const all = [...this.#modules.values()]
     const edited = all.filter(({ editedAt }) => editedAt > tick)
@@ -145,7 +145,7 @@ export class HotModules implements Following {
 
   readonly #advance = () => void (this.tick = Math.max(this.tick + 1, Date.now()))
 
-  /** An importer that accepts the module keeps its URL, unless the edit may be passed on through it. */
+  /** Renews a module and its importers; one that accepts it keeps its URL, unless it may pass the edit on. */
   #renew(module: Module): void {
     if (module.tick === this.tick) return
     module.tick = this.tick
@@ -178,7 +178,7 @@ export class HotModules implements Following {
     const pruned = gone.filter(({ importers }) => importers.size === 0)
     if (pruned.length === 0) return
     this.#advance()
-    // If it is imported again, it runs again.
+    // A pruned module that is imported again runs again.
     for (const each of pruned) each.prunedAt = each.tick = this.tick
     this.onNews?.()
   }
@@ -189,7 +189,7 @@ export class HotModules implements Following {
   }
 }
 
-/** Other tools have their own versions of what is in a query. */
+/** Tells whether a reference may have a tick in its URL. */
 const mayBeTicked = (reference: Reference) =>
   reference.kind !== 'new-url' && mayBeAsset(reference) && !isBare(reference)
 

@@ -1,5 +1,5 @@
 // Lets components keep their state when their module is replaced: those of React by Fast Refresh, those of Preact by
-// Prefresh, which is made after it. Oxc registers components, and signs the hooks that they use.
+// Prefresh, which is modelled on it. Oxc registers components, and signs the hooks that they use.
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { SourceMap } from 'rolldown'
@@ -15,9 +15,9 @@ import { takeInlineMap } from '../../publishing/rendering/source-map.ts'
 import { scriptAt } from '../live/channel.ts'
 import { loadRolldown, type Rolldown } from '../modules/rolldown.ts'
 
-/** JSX that was compiled imports its runtime: `react/jsx-runtime`. */
+/** Matches the imports of compiled JSX, its runtime: `react/jsx-runtime`. */
 const IMPORT = /\bfrom\s*["'](?:[^"'\n]*\/)?(p?react)(?=["'/])/g
-/** A text stays as it is if another tool has registered its components, or has written a file with its map. */
+/** A text is unchanged if another tool has registered its components, or has written its map to a file. */
 const OTHERS = /\$RefreshReg\$|\bsourceMappingURL=(?!data:)/
 const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 
@@ -46,15 +46,15 @@ async function register({ transform }: Rolldown, given: string, name: string, so
   const options = { lang: 'js', jsx, sourcemap, ...inputMap } as const
   const { code, map, errors } = await transform(name, text, options)
   const hasComponents = code.includes('$RefreshReg$(') || CLASS.test(code)
-  // The publication reports errors of syntax.
+  // Syntax errors are reported when the script is published.
   if (errors.length > 0 || !(hasComponents || code.includes('$RefreshSig$('))) return undefined
   const comment = map ? inlineMap(JSON.stringify(map)) : ''
-  // A module that exports nothing renders what is in it, and would do so twice if it ran again.
+  // A module without exports renders its own components, and would do so twice if it ran again.
   const isBoundary = hasComponents && (await loadModuleLexer()).hasExports(code)
   return (keeper: string) => code + ending(keeper, isBoundary) + comment
 }
 
-/** Functions are there before the first line runs, so what is appended moves no place of the text. */
+/** Returns the code to append: functions are hoisted, so no place in the text moves. */
 function ending(keeper: string, isBoundary: boolean): string {
   const isPreact = keeper === '@prefresh/core'
   const own = `globalThis.koaFreshAssetsRefresh?.${isPreact ? 'preact' : 'react'}`
@@ -67,7 +67,7 @@ ${isBoundary ? accept : ''}`
 
 const RUNTIME = 'react-refresh/cjs/react-refresh-runtime.development.js'
 
-/** The script of hot replacement loads the other one first, where a project has one of the packages. */
+/** Returns the scripts: `hot.js` loads `refresh.js` first if the project has one of the packages. */
 export function hotPages({ root, apps }: Settings): Pages {
   const folders = new Set([...apps.map(({ dir }) => dir), root].flatMap(nodeModulesFrom))
   const installed = (file: string) => firstFile(Array.from(folders, at => join(at, file)))
@@ -78,7 +78,7 @@ export function hotPages({ root, apps }: Settings): Pages {
     }),
     'refresh.js': scriptAt('client/refresh.js', import.meta.url, async code => {
       const file = await installed(RUNTIME)
-      // It is CommonJS, all in one file.
+      // The runtime is CommonJS in one file.
       const runtime = file === undefined ? '' : await readFile(file, 'utf8')
       return `const fastRefresh = {};\n((exports, process) => {${runtime}\n})(fastRefresh, { env: {} })\n${code}`
     })

@@ -18,9 +18,9 @@
 const entries = new Map()
 /** @type {Map<string, Module>} */
 const graph = new Map()
-/** Updates follow each other. @type {Promise<unknown>} */
+/** Updates run one after the other. @type {Promise<unknown>} */
 let queue = Promise.resolve()
-/** The modules that have passed the update on, one to the next, while callbacks run. @type {string[]} */
+/** The modules that have passed the update on, in order, while callbacks run. @type {string[]} */
 let passedOnBy = []
 /** @type {LivePage} */
 let page = { isLoaded: () => false, reload: () => location.reload(), show() {} }
@@ -28,7 +28,7 @@ let page = { isLoaded: () => false, reload: () => location.reload(), show() {} }
 /** @type {(url: string, base?: string) => string} */
 const pathOf = (url, base = location.href) => decodeURIComponent(new URL(url, base).pathname)
 
-/** Returns the context of a module. A new version of it begins without callbacks. @param {string} url */
+/** Returns the context of a module. A new version begins without callbacks. @param {string} url */
 function contextOf(url) {
   const path = pathOf(url)
   const tick = Number(new URL(url).searchParams.get('t'))
@@ -65,7 +65,7 @@ function makeEntry(path) {
         ([name, each]) => name !== nameOf(event) || each !== listener
       ))
   }
-  // Libraries call these.
+  // Some libraries call these.
   Object.assign(context, { acceptExports: nothing, decline: nothing, send: nothing })
   /** @type {Entry} */
   const entry = { url: '', tick: -1, callbacks: [], listeners: [], context }
@@ -76,7 +76,7 @@ function makeEntry(path) {
 /** @type {(path: string, message: string | undefined, by: string[]) => Promise<unknown>} */
 async function passOn(path, message, by) {
   const module = graph.get(path)
-  // Vite does so for a module that has replaced itself, and once until it is to run again.
+  // As in Vite, only a module that has replaced itself may do so, and once until it runs again.
   if (!module?.tick || !module.acceptsItself || module.isInvalidated) return undefined
   module.isInvalidated = true
   await notify('invalidate', { path, message, firstInvalidatedBy: by[0] })
@@ -100,7 +100,7 @@ function enqueue(work) {
 function report(location, error) {
   console.error(error)
   const { stack = '' } = /** @type {Error} */ (error || {})
-  // In Firefox it does not begin with the message.
+  // In Firefox the stack does not begin with the message.
   const reason = stack.includes(String(error)) ? stack : `${String(error)}\n${stack}`
   const title = 'A module that was edited has failed'
   hot.problems = [...hot.problems, { title, location, reason, excerpt: '' }]
@@ -108,7 +108,7 @@ function report(location, error) {
 }
 
 /**
- * Takes what the server tells. Returns the parts of the page that only a reload shows.
+ * Applies news from the server. Returns the parts of the page that need a reload.
  * @template {{ url?: string }} Part
  * @param {News} news @param {Part[]} parts @param {LivePage} livePage
  * @returns {Part[]}
@@ -134,9 +134,9 @@ async function update(edited, by = []) {
   for (const path of edited) {
     /** @type {Update[]} */
     const found = []
-    // Modules that only import each other accept nothing; Vite leaves the page as it was.
+    // Modules that only import each other accept nothing; there Vite leaves the page unchanged.
     const isLost = isDeadEnd([path], new Set(), found) || found.length === 0
-    // With Vite a circle in which all pass it on can go on for ever.
+    // In Vite a cycle of modules that pass the update on can run for ever.
     if (isLost || found.some(each => by.includes(each.acceptedPath))) return page.reload()
     for (const each of found) all.set(`${each.path}\n${each.acceptedPath}`, each)
   }
@@ -173,8 +173,8 @@ function isDeadEnd(way, seen, found) {
     if (!isTaken) return isDeadEnd(way, seen, found)
     const above = allAbove(othersAbove(path))
     const isWithinCircularImport = way.some(each => above.has(each))
-    // An error kept it from running, and it keeps the URL at which a browser remembers that: another way may run it, but not
-    // if it imports that URL again.
+    // An error kept the module from running, and browsers remember that for its URL: another way may run it, but not if
+    // it imports that URL again.
     if (!entries.has(path)) return isWithinCircularImport
     found.push({ type: 'js-update', path, acceptedPath, timestamp, isWithinCircularImport })
     return false
@@ -182,14 +182,14 @@ function isDeadEnd(way, seen, found) {
   return ways.length === 0 || ways.some(isLost)
 }
 
-/** Returns the modules and those that import one of them, through others or not. @param {string[]} paths */
+/** Returns the modules and all that import them, directly or not. @param {string[]} paths */
 function allAbove(paths) {
   const above = new Set(paths)
   for (const each of above) for (const other of othersAbove(each)) above.add(other)
   return above
 }
 
-/** Runs the new version, and returns the calls of what accepts it. @param {Update} update @param {string[]} by */
+/** Runs the new version, and returns calls of the callbacks for it. @param {Update} update @param {string[]} by */
 async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, by) {
   const entry = /** @type {Entry} */ (entries.get(path))
   const callbacks = entry.callbacks.filter(({ deps }) => deps.includes(acceptedPath))
@@ -198,16 +198,16 @@ async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, b
   url.pathname = acceptedPath.replace(/%/g, '%25')
   const old = entries.get(acceptedPath)
   const isThere = old && old.tick === timestamp
-  // The first of several edits that waited has loaded the last version. One that is passed on is still to be handed over.
+  // The first of several waiting edits has loaded the last version. One that is passed on must still be handed over.
   if (isThere && by.length === 0) return []
   /** @type {unknown} */
   let next
   try {
-    // One that has run as an import of another has left the version before it as it was.
+    // A module that has already run as an import of another has not disposed of its previous version.
     await old?.[isThere ? 'replaced' : 'dispose']?.(old.context.data)
     next = await import(url.href).finally(() => delete old?.replaced)
   } catch (error) {
-    // The order in which a cycle runs first cannot be had again.
+    // The order in which a cycle first ran cannot be repeated.
     if (isWithinCircularImport) page.reload()
     else report(acceptedPath, error)
   }
@@ -220,7 +220,7 @@ async function load({ path, acceptedPath, timestamp, isWithinCircularImport }, b
   })
 }
 
-/** Tells modules that nothing imports any more. @param {string[]} paths */
+/** Notifies modules that nothing imports any more. @param {string[]} paths */
 async function prune(paths) {
   await notify('beforePrune', { type: 'prune', paths })
   const gone = paths.flatMap(path => entries.get(path) || [])
@@ -230,9 +230,9 @@ async function prune(paths) {
 }
 
 const hot = Object.assign(contextOf, {
-  /** The tick of the latest edit that the page was told of. @type {number | undefined} */
+  /** The tick of the latest edit that the page knows. @type {number | undefined} */
   tick: undefined,
-  /** The overlay shows these as well. @type {Problem[]} */
+  /** Problems that the overlay also shows. @type {Problem[]} */
   problems: [],
   take,
   notify

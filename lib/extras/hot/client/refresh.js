@@ -1,4 +1,4 @@
-// Keeps the state of React's and Preact's components whose module is replaced. It runs before they do.
+// Keeps the state of React and Preact components whose module is replaced. It runs before the libraries do.
 
 /** @typedef {Record<string, unknown>} Exports */
 /**
@@ -12,10 +12,10 @@
 
 /** @param {Keeper} keeper */
 function refresh({ register, sign, isComponent, renderAgain }) {
-  /** The modules of which the console told. @type {Set<string>} */
+  /** The modules that the console has reported. @type {Set<string>} */
   const told = new Set()
 
-  /** Lists what a module exports by name, `Menu.Item` for what is in an object of components. @param {Exports} exports */
+  /** Returns a module's exports by name, `Menu.Item` for those in an object of components. @param {Exports} exports */
   function partsOf(exports) {
     const parts = Object.entries(exports).flatMap(([name, value]) => {
       const isPlain = Object.getPrototypeOf(Object(value)) === Object.prototype
@@ -26,7 +26,7 @@ function refresh({ register, sign, isComponent, renderAgain }) {
     return /** @type {Exports} */ (Object.fromEntries(parts))
   }
 
-  /** Says why importers need the new module, too. @param {Exports} old @param {Exports} now */
+  /** Returns the reason why importers need the new module, too. @param {Exports} old @param {Exports} now */
   function obstacleIn(old, now) {
     const isKept = (/** @type {string} */ name) =>
       name in old && name in now && (isComponent(now[name]) || old[name] === now[name])
@@ -38,7 +38,7 @@ function refresh({ register, sign, isComponent, renderAgain }) {
     sign,
     /** @param {string} url @param {unknown} type @param {string} name */
     register: (url, type, name) => register(type, `${new URL(url).pathname} ${name}`),
-    /** Returns what takes the next version of a module. @param {string} url @param {{ invalidate(): void }} hot */
+    /** Returns a callback for the next version of a module. @param {string} url @param {{ invalidate(): void }} hot */
     follow(url, hot) {
       const { pathname } = new URL(url)
       /** @type {Exports} */
@@ -50,7 +50,7 @@ function refresh({ register, sign, isComponent, renderAgain }) {
           if (isComponent(value)) register(value, `${pathname} export ${name}`)
         return all
       }
-      // The browser tells of a module that fails.
+      // The browser reports a module that fails.
       import(url).then(exports => (parts = registered(exports)), String)
       /** @param {Exports | undefined} next */
       return next => {
@@ -66,7 +66,7 @@ function refresh({ register, sign, isComponent, renderAgain }) {
 }
 
 /** @type {any} */
-// @ts-expect-error: the server writes this in front: react-refresh, or nothing where that is not installed
+// @ts-expect-error: the server writes this in front: react-refresh, or nothing if that is not installed
 const runtime = fastRefresh
 runtime.injectIntoGlobalHook?.(globalThis)
 
