@@ -1,4 +1,4 @@
-// Writes the files of a new project, or of another app in it.
+// Writes the files of a new project, or of another app in one.
 import type { Extra } from '../../runtime/app/extra.ts'
 
 export const init: Extra = {

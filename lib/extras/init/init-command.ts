@@ -66,11 +66,11 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const files = {
     ...(isNew && assetsOf(argument ?? 'web', isAnother, tailwind)),
-    // Tailwind does not report a directory that is missing.
+    // Tailwind does not report a missing directory.
     ...(tailwind && { 'views/.gitkeep': '' }),
     [config.name]: contentOf(config, tailwind)
   }
-  // It would restart the server for each file that a page makes it publish.
+  // nodemon would restart the server for each file that a page makes it publish.
   const forNodemon = nodemonIgnoring(root)
   const planned = [
     ...Object.entries(files).map(([path, content]) => creating(root, path, content)),
@@ -97,7 +97,7 @@ async function run({ output, values, args: [argument], loadProject }: Call): Pro
   return output.result({ root, dryRun, steps }, `${done}\n${after}`)
 }
 
-/** The lines and the content are those that it gets, or would get if no link led out of the project. */
+/** The lines and the content are those that the file gets, or would get if no link led out of the project. */
 interface FileStep {
   readonly path: string
   readonly action: 'create' | 'add' | 'keep' | 'skip'
@@ -122,7 +122,7 @@ function adding(root: string, path: string, wanted: Readonly<Record<string, RegE
 
 type Apps = KoaAssetsOptions['apps']
 
-/** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */
+/** @throws UsageError for an invalid name; Error for an app that exists, or that would hide another */
 function requireNew(app: string, root: string, others: readonly string[], apps: Apps): void {
   if (!/^[\w-][\w.-]*$/.test(app))
     throw new UsageError(`an app's name consists of letters, digits, '-', '_', '.', got '${app}'`)
@@ -181,7 +181,7 @@ and in a view, where the helpers are called assets:
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}${wanted}`
 }
 
-/** Returns the command that installs what is not there; empty if all is. */
+/** Returns the command that installs missing packages; empty if there are none. */
 function installOf(root: string, names: readonly string[]): string {
   const folders = nodeModulesFrom(root)
   const needed = names.filter(each => !folders.some(dir => fs.existsSync(join(dir, each))))
@@ -195,7 +195,7 @@ function leadsOut(root: string, path: string): boolean {
   return !!isDangling || !isInside(fs.realpathSync(root), futureRealpath(file))
 }
 
-/** Every file appears as a whole, and the app last, at once: what an interruption leaves out, the next run creates. */
+/** Every file appears whole, and the app last, at once; after an interruption the next run creates the missing ones. */
 function addFiles(root: string, steps: readonly FileStep[]): void {
   const stage = join(root, STAGE)
   fs.rmSync(stage, { recursive: true, force: true })
@@ -222,7 +222,7 @@ function addFiles(root: string, steps: readonly FileStep[]): void {
   }
 }
 
-/** Takes back what was added to a file when the disk is full. */
+/** Appends to a file; on failure, such as a full disk, removes what was appended. */
 function write(path: string, content: string | Buffer, size?: number): void {
   try {
     fs.appendFileSync(path, content)

@@ -1,10 +1,10 @@
-// Writes what the files of a project begin with: the assets of an app, the configuration, the lines of dotfiles.
+// The initial content of a project's files: the assets of an app, the configuration, the lines of dotfiles.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONFIG_NAMES } from '../../publishing/cli/config.ts'
 import { dependenciesOf, recordOf } from '../restarts/ignore.ts'
 
-/** Beside other apps, files have the name of the app: nobody sees that a view names the asset of the wrong one. */
+/** Returns the files of an app; beside other apps they have its name, as a wrong app in a view would not be noticed. */
 export function assetsOf(app: string, isAnother: boolean, tailwind: boolean) {
   const own = { ...SCRIPTS, ...(tailwind ? TAILWIND_STYLES : STYLES) }
   const stem = isAnother ? app : 'app'
@@ -56,7 +56,7 @@ const TAILWIND_STYLES = {
 
 const SERVE = { 'SERVE_STATIC_ASSETS=true': /^\s*(?:export\s+)?SERVE_STATIC_ASSETS\s*=/m }
 
-/** The lines for files that may exist, each with an equivalent that counts in its place. */
+/** The lines for files that may exist, each with a pattern of equivalents, which make it unnecessary. */
 export const LINES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   '.env.development': SERVE,
   '.env.test': { 'NODE_ENV=test': /^\s*(?:export\s+)?NODE_ENV\s*=/m, ...SERVE },
@@ -103,7 +103,7 @@ ${ofEditors}${isCommonJs ? 'module.exports =' : 'export default'} {
 `
 }
 
-/** The text for the top of the configuration; the parts in guillemets are for TypeScript. */
+/** Returns the text for the top of the configuration; the parts in guillemets are for TypeScript. */
 function compilerOf(kind: Config['kind']): string {
   const lines = IMPORTS.map(([names, name]) =>
     kind === 'commonjs' ? `const ${names} = require('${name}')` : `import ${names} from '${name}'`
