@@ -1,4 +1,4 @@
-// Shows developers what is published, from what, and what was asked for.
+// Shows developers which assets are published, from which sources, and the latest requests.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 

@@ -1,8 +1,8 @@
-// Renders what all pages of the inspector have in common. It works without scripts, and allows none.
+// Renders the common parts of the inspector's pages, which work without scripts and allow none.
 import { printableLines } from '../../runtime/errors.ts'
 import { escapeHtml, openTag, type Attributes } from '../../runtime/views/html.ts'
 
-/** Text that a template has made is not escaped again. */
+/** Text made by a template, which is not escaped again. */
 export class Html {
   readonly text: string
 
@@ -13,7 +13,7 @@ export class Html {
 
 export type Value = string | number | Html | false | undefined | readonly Value[]
 
-/** Values are escaped, unless a template made them. `false` and `undefined` write nothing. */
+/** Makes HTML. Values are escaped, unless a template made them; `false` and `undefined` write nothing. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(String.raw({ raw: parts }, ...values.map(written)))
 }
@@ -26,7 +26,7 @@ function written(value: Value): string {
   return escapeHtml(printableLines(String(value)))
 }
 
-/** Content is escaped, unless a template made it; attributes without a value are left out. */
+/** Makes an element. Content is escaped, unless a template made it; attributes without a value are left out. */
 export function element(name: string, content: Value, attributes: Attributes = {}): Html {
   return new Html(`${openTag(name, attributes)}${written(content)}</${name}>`)
 }

@@ -1,4 +1,4 @@
-// Lists assets, a page at a time, and the latest requests.
+// Lists assets, page by page, and the latest requests.
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { withSlashes } from '../../runtime/files/paths.ts'
 import {
@@ -45,7 +45,7 @@ export async function pageOfAssets(survey: Survey, query: URLSearchParams) {
   const page = Math.min(Math.max(1, Math.trunc(Number(query.get('page'))) || 1), pages)
   const shown = found.slice((page - 1) * ROWS, page * ROWS).map(async ({ place }) => {
     const known = survey.seen.get(place.path)
-    // A slow compiler is not waited for.
+    // This does not wait for a slow compiler.
     return recordOf(survey, place, known && ((await soon(survey.look(place))) ?? known))
   })
   const [surveyed, total] = [survey.seen.size, survey.places.size]

@@ -1,4 +1,4 @@
-// Responds with the pages of the inspector, below `<prefix>/-/`, and with the same as JSON.
+// Responds with the pages of the inspector below `<prefix>/-/`, as HTML or JSON.
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
@@ -86,18 +86,18 @@ const queryOf = (ctx: Context) => new URLSearchParams(ctx.querystring)
 
 type Served = DiagnosticMessages['served']
 
-/** Bytes and coding are unknown where the route decides. */
+/** A logged request. Bytes and coding are unknown if the route responded. */
 export type LoggedRequest = Pick<Served, 'method' | 'path' | 'status' | 'reason'> &
   Partial<Served> & { readonly at: string }
 
 const MAX_REQUESTS = 100
 
-/** Listens from now on to all instances of this process, and returns the requests, the latest first. */
+/** Listens to all instances of this process from now on, and returns the requests, the latest first. */
 function logRequests({ prefix, root }: Settings): readonly LoggedRequest[] {
   const own = `${encodePath(prefix)}/-/`
   const requests: LoggedRequest[] = []
   const log = (given: unknown) => {
-    // A request that was missed has neither status nor reason.
+    // A missed request has neither status nor reason.
     const message = Object.assign({ status: 404, reason: 'nothing responded' }, given as Served)
     const { method, path, status, bytes, coding } = message
     if (path.startsWith(own)) return
@@ -134,7 +134,7 @@ async function sourceOf({ pipeline }: Survey, { source }: Listed) {
     return Buffer.concat(pieces as Buffer[])
   })
   if (!content) return undefined
-  // The decoder drops a character that is cut in two.
+  // The decoder drops a character that is cut off.
   const text = new StringDecoder('utf8').write(content.subarray(0, MAX_BYTES))
   if (text.includes('\0') || text.includes('\ufffd')) return undefined
   return { text: text.replace(LONG_LINE, '$1…'), isCut: content.length > MAX_BYTES }
@@ -163,7 +163,7 @@ function summary({ isImage, problems, ...rest }: AssetRecord): Html {
   )
 }
 
-/** Lines are numbered; the numbers are not part of the text. A keyboard scrolls only what has the focus. */
+/** Shows a source; its line numbers are not part of the text. A keyboard scrolls only an element with the focus. */
 function section(file: string, { text, isCut }: NonNullable<AssetReport['source']>) {
   const lines = each('span', text.replace(/\n$/, '').split(/(?<=\n)/))
   const omitted = isCut && note(`only the first ${MAX_BYTES / 1024} KiB are shown`)

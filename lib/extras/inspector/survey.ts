@@ -1,4 +1,4 @@
-// Surveys all assets: what their sources refer to, what is wrong, whether targets are current. Publishes nothing.
+// Surveys all assets, without publishing: the references of their sources, problems, and whether targets are current.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { setTimeout } from 'node:timers/promises'
 import { findFailures, listAssets } from '../../publishing/building/assets.ts'
@@ -15,7 +15,7 @@ import { readSource, stateOf, type Reading, type Verdict } from '../telling/list
 
 type Seen = Reading & Verdict
 
-// More would leave no threads of Node's pool to requests.
+// More would leave no threads of Node's pool for requests.
 const CONCURRENCY = 2
 const DIGEST = new RegExp(DIGEST_PATTERN)
 
@@ -65,7 +65,7 @@ export class Survey {
   }
 }
 
-/** Resolves to undefined if the work takes longer than a page waits for what it shows. */
+/** Resolves to undefined if the work takes longer than a page of the inspector waits. */
 export function soon<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, setTimeout(500, undefined, { ref: false })])
 }
@@ -74,11 +74,11 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 
 export const pathInDirectory = ({ directory, file }: Source) => pathFrom(directory, file)
 
-/** The path of a file that was built from packages is one in a cache, which tells a developer nothing. */
+/** Tells whether a file was built from packages: its path in a cache means nothing to a developer. */
 const isBuilt = (source: Source) =>
   source.packageName !== undefined && pathInDirectory(source) === source.name
 
-/** Paths are plain URL paths, encoded; files are relative to the project root. */
+/** Returns the record of an asset, with encoded plain URL paths, and files relative to the project root. */
 export async function recordOf(survey: Survey, place: Listed, seen: Seen | undefined) {
   const { settings, directories } = survey.pipeline
   const shown = (file: string) => pathFrom(settings.root, file)
@@ -109,7 +109,7 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
     refersTo: seen?.refersTo.map(encodePath) ?? [],
     referredBy: referring.map(([by]) => encodePath(by)),
     shadowed: [...rivals, ...shadowed].map(({ file }) => shown(file)),
-    /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
+    /** The shorter names that find this asset; `ambiguous` ones find nothing, as several sources have them. */
     tails: tails?.own ?? [],
     ambiguous: tails?.ambiguous ?? [],
     isImage: mediaTypeOf(source.name)?.startsWith('image/') ?? false
