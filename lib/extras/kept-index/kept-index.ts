@@ -1,4 +1,4 @@
-// Keeps the index of plain names in `node_modules/.cache`, so that a server that restarts compiles nothing.
+// Keeps the index of plain names in `node_modules/.cache`, so that a restarted server compiles nothing.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
@@ -17,10 +17,10 @@ import { assetSources } from '../../runtime/settings/third-party.ts'
 import { hasSameTargets, NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
 import { Publishing } from '../../publishing/building/on-request.ts'
 
-/** An entry is saved this long after it was made, together with those that follow. */
+/** An entry is saved this long after it was made, together with later ones. */
 const DELAY_MS = 1000
 
-/** The file of this code is undefined where everything was joined into one CommonJS file. */
+/** The file of this code; undefined if everything was joined into one CommonJS file. */
 const OWN_FILE = import.meta.filename as string | undefined
 
 interface Kept {
@@ -34,7 +34,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   const { settings, sources } = publishing
   const { index } = publishing.plain
   if (!settings.apps.some(app => app.compile && !app.fingerprint)) return undefined
-  /** The stamps are taken when this process begins: a compiler stays loaded when it is replaced. */
+  /** The stamps at the start of this process: a replaced compiler stays loaded. */
   const code = once(() => stampsOfCode(settings.root, OWN_FILE))
   void code().catch(ignoreSystemError)
   const generationAt = (path: string): number | undefined => {
@@ -57,7 +57,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
       const generation = isSame && entry.isReproducible ? generationAt(path) : NEVER
       if (generation !== undefined) index.set(path, { ...entry, generation })
     }
-    // After a change of what stylesheets asked for, none of these is current.
+    // After a change of files to which stylesheets refer, this forgets them all.
     await Promise.all(asking().map(list => list.verify()))
   }
   const save = async () => {
@@ -77,7 +77,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   }
   let timer: NodeJS.Timeout | undefined
   return {
-    // An index that cannot be read or written costs the next process its time and nothing else.
+    // An index that cannot be read or written only costs the next process time.
     restored: once(() => restore().catch(ignoreSystemError)),
     saveSoon() {
       timer ??= setTimeout(() => {
@@ -120,12 +120,12 @@ function optionsOf({ root, env, base, prefix, symlinks, apps }: Settings): objec
   const own = apps.map(({ compilers }) =>
     [...compilersFor(compilers)].flatMap(([end, compiler]) => (isBuiltIn(compiler) ? [] : end))
   )
-  // Some options are no JSON, such as a dev server.
+  // Some options are not JSON, such as a dev server.
   const settled = apps.map(app => ({ ...app, given: undefined, compilers: undefined }))
   return { root, env, base, prefix, symlinks, apps: settled, own, thirdParty: assetSources.list() }
 }
 
-/** With other sources one may be in place of another: entries then only tell which files were published from what. */
+/** Digests the names of all sources. If they differ, entries only tell which files were published from which. */
 async function listing(settings: Settings, sources: Sources): Promise<string> {
   const { generation } = sources
   const lists = await Promise.all(settings.apps.map(app => sources.of(app).list()))
@@ -137,7 +137,7 @@ async function listing(settings: Settings, sources: Sources): Promise<string> {
   return digestOf(JSON.stringify(names))
 }
 
-/** Every installation changes the stamps of this package, or of a place in which a compiler may be installed. */
+/** Returns the stamps of this package and of the places of compilers, which every installation changes. */
 async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> {
   const folders = [root, dirname(own)].flatMap(nodeModulesFrom)
   const files = PEERS.flatMap(name => folders.map(at => join(at, name, 'package.json')))
