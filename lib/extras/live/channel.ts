@@ -1,4 +1,4 @@
-// Serves the scripts of the live channel, which tells connected pages what has changed in what they use.
+// Serves the scripts of the live channel, which tells connected pages of changes in the files that they use.
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
@@ -55,11 +55,11 @@ const SCRIPT = /\.m?js$/i
 const MAX_CONNECTIONS = 256
 /** Assets with fingerprints that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
-/** A look follows an event. Later an editor has written the file that it emptied, and pages have what they were told of. */
+/** A look follows an event soon, but later if an editor has just emptied a file, or pages load an edited script. */
 const [SOON_MS, LATER_MS] = [1, 50]
-/** A server that is being closed waits this long for its connections, in milliseconds. */
+/** The longest time that a closing server waits for its connections, in milliseconds. */
 const TICK_MS = 500
-/** Events may be lost: pages are checked this often, and less often where it takes more than this share of a core. */
+/** Events may be lost, so pages are checked this often, and less often if that takes more than this share of a core. */
 const [LOOK_EVERY_MS, LOOK_AT_LEAST_EVERY_MS] = [2000, 10_000]
 const MAX_LOAD = 0.02
 
@@ -70,18 +70,18 @@ class Channel {
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
-  /** A page that is told another version, or is older than the process, asks whether it is still the same. */
+  /** A page that gets another version, or is older than the process, asks whether it is still current. */
   readonly #instance: Part = {
     key: 'instance',
     version: randomUUID(),
     changedAt: performance.timeOrigin
   }
-  /** The states of the last look are kept by the paths that pages use. */
+  /** The states at the last look, by the paths that pages use. */
   #assets = new Map<string, AssetState | undefined>()
   #brokenPackages: AssetState | undefined
   /** The generation of the sources at the last look at all of them. */
   #generation = -1
-  /** Events have told of these files since then. */
+  /** The files that events have reported since then. */
   #edited = new Set<string>()
   #stop: (() => void) | undefined
   #nextLook: NodeJS.Timeout | undefined
@@ -133,7 +133,7 @@ class Channel {
     this.#isAsked = false
     const before = process.cpuUsage()
     try {
-      // No event tells of the files of packages.
+      // No event reports changes in packages.
       if (!wasAsked || this.#brokenPackages)
         this.#brokenPackages = await brokenPackages(this.#pipeline)
       await this.#tellAll()
@@ -156,11 +156,11 @@ class Channel {
     const watched = await this.#watched()
     const isEdited = (path: string) =>
       this.#assets.get(path)?.inputs?.some(each => edited.has(each))
-    // An edited script is told, and requested, before all else is looked at. Stylesheets are told with what imports them.
+    // An edited script is told first: pages request it while the rest is checked. Stylesheets are told with importers.
     const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
     const { sources } = publishingIn(this.#pipeline)
     const { generation } = sources
-    // Packages that are built again for an edited script are told with it.
+    // Packages that are rebuilt for an edited script are told together with it.
     const isFirst = first.length > 0 && generation === this.#generation
     if (!isFirst) this.#assets = new Map(used.map(path => [path, this.#assets.get(path)]))
     await inParallel(isFirst ? first : used, CONCURRENCY, async path =>
@@ -201,20 +201,20 @@ class Channel {
 }
 
 const MAX_USED = 1000
-/** Proxies end a connection on which nothing is sent, often after 30 s. */
+/** Proxies end idle connections, often after 30 s. */
 const HEARTBEAT_MS = 15_000
-/** A page that does not read what it is sent is disconnected. */
+/** A page with more unread bytes is disconnected. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 /** A connection with one page (the HTML standard, "Server-sent events"). */
 class Connection {
   readonly used: readonly string[]
-  /** The stream is given to Koa, so middleware in front can set fields and cookies after it. */
+  /** Koa gets the stream, so middleware in front can still set fields and cookies. */
   readonly #events = new PassThrough()
   readonly #server: { readonly listening?: boolean } | undefined
   /** The time at which the page was opened, in milliseconds since 1970; NaN if it was connected before. */
   readonly #openedAt: number
-  /** The tick of the latest edit that the page knows, by which pages are told what else has happened. */
+  /** The tick of the latest edit that the page knows; it is told of later ones. */
   #tick: number
   #told = ''
   #writtenAt = 0
@@ -230,7 +230,7 @@ class Connection {
     suppressDisconnects(ctx)
     ctx.type = 'text/event-stream'
     ctx.set({
-      // A compressor would hold an event back until more of them come.
+      // A compressor would hold an event back until more arrive.
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no'
     })
@@ -243,7 +243,7 @@ class Connection {
     this.#write(':\n\n')
   }
 
-  /** True for a page that was told something, in this connection or one before. */
+  /** True for a page that was told something, in this connection or an earlier one. */
   get isTold(): boolean {
     return this.#told !== '' || Number.isNaN(this.#openedAt)
   }
@@ -255,7 +255,7 @@ class Connection {
     following?: Following
   ): void {
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
-      // It changed before the page was connected. A time in the future would reload the page again and again.
+      // The part changed before the page connected. A time in the future would reload the page again and again.
       const isLate = changedAt > this.#openedAt && changedAt <= Date.now()
       return { ...part, isLate }
     })

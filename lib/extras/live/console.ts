@@ -1,4 +1,4 @@
-// Shows in the terminal what goes wrong in an open page, with its places in the sources.
+// Shows errors of open pages in the terminal, with their places in the sources.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { basename } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -28,7 +28,7 @@ export function pageConsole(pipeline: Pipeline): Page {
   }
 }
 
-/** Matches a place as the stacks of all browsers have it: a URL, a line and a column. */
+/** Matches a place in the stacks of all browsers: a URL, a line and a column. */
 const PLACE = /https?:\/\/[^\s()/]+(\/[^\s()?#]*?)(?:[?#][^\s()]*?)?:(\d+):(\d+)(?![\d:])/g
 
 async function withSources(pipeline: Pipeline, origin: string, given: string): Promise<string> {
@@ -43,7 +43,7 @@ async function withSources(pipeline: Pipeline, origin: string, given: string): P
   return mapped + given.slice(end)
 }
 
-/** Returns the place in the source, or, where there is none, that in the file without the origin. */
+/** Returns the place in the source, or, if there is none, that in the file without the origin. */
 async function placeOf(pipeline: Pipeline, path: string, line: number, column: number) {
   const { base, root } = pipeline.settings
   const sent = `${path}:${line}:${column}`

@@ -1,9 +1,9 @@
-// Gives each page a digest of its text: by it a page that is open learns whether a server that was restarted would still
-// send the same.
+// Gives each page a digest of its text, by which an open page learns whether a restarted server would still send the
+// same.
 import type { Context } from 'koa'
 import { digestOf } from '../../runtime/files/digest.ts'
 
-/** Server-Timing is the one field whose value a script can read of the page that it is in. */
+/** Adds the digest as Server-Timing, the only field of its own page that a script can read. */
 export function addDigest(ctx: Context): void {
   const { body, method, response, status } = ctx
   if (method !== 'GET' || !response.is('html')) return
@@ -18,7 +18,7 @@ const TOKENS =
 /** Pages are told about assets by their own versions. */
 const VERSIONS = /-[\da-f]{32}\b|\bsha(?:256|384|512)-[\w+/=-]+|[?&]t=[\d.]+/g
 
-/** Removes what differs in every response, and the versions of assets. */
+/** Removes the parts that differ in every response, and the versions of assets. */
 function lasting(html: string): string {
   const nonces = new Set(Array.from(html.matchAll(NONCE), ([, , nonce = '']) => nonce))
   const rest = [...nonces].reduce((text, nonce) => text.replaceAll(nonce, ''), html)

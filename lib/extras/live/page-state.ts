@@ -1,4 +1,4 @@
-// Finds what the live channel tells a page: the versions of what it was made from, and what is broken.
+// Finds what the live channel tells a page: the versions of its parts, and which are broken.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, CompileError, ifAssetError } from '../../runtime/errors.ts'
@@ -28,7 +28,7 @@ export interface Part {
   readonly key: string
   /** Null while an asset cannot be published. */
   readonly version: string | null
-  /** The time is in milliseconds since 1970. */
+  /** The time of the change, in milliseconds since 1970. */
   readonly changedAt: number
   /** The URL path by which the page requested the asset. */
   readonly path?: string
@@ -45,28 +45,28 @@ export interface AssetState {
   readonly isOfPackage?: boolean
 }
 
-/** An extra whose running part has these members stands on this one, and tells pages more. */
+/** The members with which the running part of another extra tells pages more. */
 export interface Following {
-  /** Is called with the states of what pages use, before pages are told. @param paths of pages that were told before */
+  /** Called with the states of used assets before pages are told. @param paths of pages that were told before */
   look(states: ReadonlyMap<string, AssetState | undefined>, paths: ReadonlySet<string>): void
   /** The tick of the latest edit; a page is told what has happened since the tick that it knows. */
   readonly tick: number
-  /** The channel sets it, to be called when there is something to tell that is no edit. */
+  /** Set by the channel, and called when there is news other than an edit. */
   onNews?: () => void
-  /** Returns what a page is told beside the state; undefined if nothing happened. It can be written as JSON. */
+  /** Returns JSON values to tell a page besides the state; undefined if nothing happened. */
   since(tick: number): object | undefined
 }
 
 export const followingIn = (running: readonly object[]): Following | undefined =>
   running.flatMap(each => ('following' in each ? (each.following as Following) : []))[0]
 
-/** Brings an asset up to date as a request would. A path that is not served, and the file of a build, have no state. */
+/** Brings an asset up to date like a request. A path that is not served, and a file of a build, have no state. */
 export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
   const { settings } = pipeline
   const { base } = settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), settings)
   if (typeof wanted !== 'object') return undefined
-  // A module of an earlier build is looked for in packages: that these cannot be built is told of all of them.
+  // A module of an earlier build is looked up in packages; if these cannot be built, `brokenPackages` reports it.
   const plain = await pipeline.plain(wanted).catch(ifAssetError(() => undefined))
   if (!plain) return undefined
   const key = encodePath(plain.path)
@@ -89,7 +89,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   })
 }
 
-/** The part has no version while what makes it fails. */
+/** Returns the state that `make` makes; if it fails, one without a version. */
 async function orBroken(
   part: Omit<Part, 'version'>,
   settings: Settings,
@@ -104,7 +104,7 @@ async function orBroken(
   }
 }
 
-// The parts of icons have no URL, as only a reload shows a change. No page tells which it has: each is told of all.
+// The parts of icons have no URL, as only a reload shows a change. Pages are told of all, as none says which it has.
 export function statesOfIcons(pipeline: Pipeline): Promise<(AssetState | undefined)[]> {
   const { settings, running } = pipeline
   return inParallel([...iconsIn(running)], CONCURRENCY, async icon => {
@@ -113,21 +113,21 @@ export function statesOfIcons(pipeline: Pipeline): Promise<(AssetState | undefin
     const { key, version, changedAt } = state.part
     const part = { key: `icon in pages: ${key}`, version, changedAt }
     return orBroken(part, settings, async () => {
-      // Half a file is a problem, and reloads no page.
+      // A half-written file is a problem, and reloads no page.
       if (!state.problem) icon.read()
       return { ...state, part }
     })
   })
 }
 
-/** Edited packages are built again as for a page: what they are made into has states of its own. */
+/** Builds edited packages again, like a page, and returns the state if that fails; modules have states of their own. */
 export const brokenPackages = (pipeline: Pipeline): Promise<AssetState | undefined> =>
   orBroken({ key: 'packages', changedAt: 0 }, pipeline.settings, async () => {
     await Promise.all(publishingIn(pipeline).dependencies.map(async each => each.refresh?.(0)))
     return undefined
   })
 
-/** Pages are told about a build as a whole: its files are written one after the other. */
+/** Tells whether a build wrote a file: pages are told of a build as a whole, as its files are written one by one. */
 const isBuilt = ({ running }: Pipeline, path: string, stamp: Stamp) =>
   bundlesIn(running)?.followed.some(
     each => isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), stamp)
@@ -145,7 +145,7 @@ const CONCURRENCY = 16
 
 type Watched = FileObservation & { readonly text: string }
 
-/** Files of the option `live.watch` have one version together, which a restarted server makes again. */
+/** Returns one part for all files of the option `live.watch`, whose version survives a restart. */
 export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) {
   const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
   let seen: ReadonlyMap<string, Watched> = new Map()

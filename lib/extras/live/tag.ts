@@ -4,7 +4,7 @@ import { openTag, withoutKeywords } from '../../runtime/views/html.ts'
 import { check, text, type Expectation } from '../../runtime/check-options.ts'
 
 export interface LiveTagOptions {
-  /** The nonce is for a Content-Security-Policy without `unsafe-inline`. */
+  /** The nonce of a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
 }
 
@@ -12,13 +12,13 @@ const LIVE_OPTIONS = { nonce: text } satisfies Record<keyof LiveTagOptions, Expe
 
 export interface LiveHelpers extends ReturnType<typeof liveHelpers> {}
 
-/** @param scripts are the URL paths of those that show edits in a page without reloading it, the first one at any time */
+/** @param scripts the URL paths of the live scripts, the first of which may run at any time */
 export function helpersOf(scripts: readonly string[]): Helpers {
   const [live, none] = [liveHelpers(scripts), liveHelpers([])]
   return { of: () => (_, isLive) => (isLive ? live : none) }
 }
 
-/** @param scripts are none for a page that must not have them */
+/** @param scripts none for a page that must not have them */
 function liveHelpers(scripts: readonly string[]) {
   return {
     /**

@@ -1,11 +1,11 @@
-// Connects the page to the live channel, and applies what it is told.
+// Connects the page to the live channel, and applies its news.
 import { showNotes, showProblems } from './live-overlay.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
 /** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
 /** @typedef {import('./live-overlay.js').LinkedReport} LinkedReport */
 /**
- * It replaces modules, where that extra is there.
+ * Replaces modules, if that extra exists.
  * @typedef {{ tick?: number, problems: LinkedReport[], take: (news: object, parts: Part[], page: object) => Part[],
  *   notify: (event: string, payload: object) => Promise<void> }} Hot
  */
@@ -19,11 +19,11 @@ const prefix = new URL('..', base).pathname
 const MAX_USED = 1000
 /** An image that takes longer, in milliseconds, must not keep the page from connecting. */
 const LONGEST_LOAD = 2000
-/** Assets that the page requests within so many milliseconds are followed together. */
+/** Assets that the page requests within this many milliseconds are followed together. */
 const GATHERING = 200
 /** Milliseconds before the page connects again. */
 const RECONNECT = 500
-/** The key of the part that is another one after a restart of the server. */
+/** The key of the part whose version a restart of the server changes. */
 const INSTANCE = 'instance'
 
 /** The URL paths that the page has requested. @type {Set<string>} */
@@ -33,7 +33,7 @@ const keys = new Map()
 /** The versions that the page has; null for an asset that was broken. @type {Map<string, string | null>} */
 const versions = new Map()
 
-/** Servers limit the header of a request, Node to 16 KiB, cookies included: so many characters of paths fit. */
+/** The characters of paths in a request: servers limit the header, Node to 16 KiB, cookies included. */
 let maxLength = 12_000
 
 /** @type {EventSource | undefined} */
@@ -56,7 +56,7 @@ function connect() {
     if (events !== source) return
     // The request may have been too long for a server with a lower limit, or with longer cookies.
     if (source.readyState === EventSource.CLOSED) maxLength = Math.max(1000, maxLength / 2)
-    // EventSource would connect again with the age, and the list, of its first try.
+    // EventSource would reconnect with the age and the list of its first try.
     disconnect()
     timer = setTimeout(connect, RECONNECT)
   }
@@ -73,7 +73,7 @@ function listUsed() {
   return list
 }
 
-/** HTTP/1.1 has six connections for all tabs: a hidden page gives its own back. */
+/** With HTTP/1.1 all tabs share six connections, so a hidden page closes its own. */
 function disconnect() {
   clearTimeout(timer)
   if (events) events.close()
@@ -93,7 +93,7 @@ function receive({ parts, problems, notes, hot: news }) {
   told = problems
   show()
   showNotes(notes)
-  // Each part that can be replaced is, so some() would stop too early.
+  // All replaceable parts are replaced; some() would stop too early.
   const rest = parts.filter(isChanged).filter(part => !replace(part))
   const hot = hotOf()
   if (hot && problems.length > 0) void hot.notify('error', { type: 'error', err: problems[0] })
@@ -112,7 +112,7 @@ async function reload() {
   location.reload()
 }
 
-/** A restarted server may send the same page: what was typed into this one stays. */
+/** Reloads if a restarted server sends another page; otherwise typed text stays. */
 async function reloadIfOther() {
   try {
     if (!(await isSamePage())) void reload()
@@ -124,8 +124,8 @@ async function reloadIfOther() {
 }
 
 /**
- * Asks for the page at this URL, which scripts may have changed, and compares its digest with that of the one that was
- * loaded. It is false for a page without a digest, such as the response to a form, or a stream. @returns {Promise<boolean>}
+ * Requests the page at this URL, which scripts may have changed, and compares its digest with that of the loaded one.
+ * It is false for a page without a digest, such as the response to a form or a stream. @returns {Promise<boolean>}
  */
 async function isSamePage() {
   const [page] = performance.getEntriesByType('navigation')
@@ -135,12 +135,12 @@ async function isSamePage() {
   /** @type {RequestInit} */
   const asDocument = { cache: 'no-store', headers: { Accept: 'text/html,*/*;q=0.8' } }
   const response = await fetch(location.href, asDocument)
-  // A text that nobody reads keeps its connection.
+  // An unread text would keep its connection.
   await response.text()
   return (response.headers.get('Server-Timing') || '').includes(`page;desc="${timing.description}"`)
 }
 
-/** If there are too many to remember, any may be. @param {string} path decoded */
+/** Tells whether a path is loaded; with too many to remember, any may be. @param {string} path decoded */
 function isLoaded(path) {
   const all = [...keys.keys(), ...used, ...usedByElements()]
   return used.size >= MAX_USED || all.some(each => decodeURIComponent(each) === path)
@@ -150,7 +150,7 @@ function isLoaded(path) {
 function isChanged({ key, version, isLate, path }) {
   const had = versions.get(key)
   if (path) keys.set(path, key)
-  // A broken asset leaves the page as it is.
+  // A broken asset leaves the page unchanged.
   if (version !== null || had === undefined) versions.set(key, version)
   if (version === null) return false
   return had === undefined ? isLate : had !== version
@@ -163,7 +163,7 @@ function replace({ key, version, url }) {
   keys.set(next.pathname, key)
   next.searchParams.set('live', String(version).replace(/\W/g, '').slice(0, 12))
   const isSame = (/** @type {string} */ other) => keys.get(pathOf(other) || '') === key
-  // A server that restarts is gone when the stylesheet is requested: the next connection tells of it again.
+  // A restarting server may be gone when the stylesheet is requested; the next connection tells of it again.
   return replaceStylesheets(key, isSame, next.href, () => versions.set(key, null))
 }
 
@@ -185,7 +185,7 @@ function isFollowed(path) {
   return path !== undefined && !path.startsWith(base.pathname)
 }
 
-/** Follows what modules and stylesheets load, and what is loaded later. @type {import('./live.js').Follow} */
+/** Follows what modules and stylesheets load, also later. @type {import('./live.js').Follow} */
 export function follow(entries) {
   const before = used.size
   for (const { name, initiatorType } of entries) {
@@ -199,11 +199,11 @@ export function follow(entries) {
   timer = setTimeout(connect, GATHERING)
 }
 
-/** Takes over what was loaded before. @type {import('./live.js').Follow} */
+/** Follows what was loaded before, and connects. @type {import('./live.js').Follow} */
 export function begin(entries) {
   follow(entries)
   document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()))
-  // A page that has a connection is not kept for the back button.
+  // A browser does not keep a page with a connection for the back button.
   addEventListener('pagehide', disconnect)
   addEventListener('pageshow', ({ persisted }) => persisted && connect())
   if (document.readyState === 'complete') return connect()

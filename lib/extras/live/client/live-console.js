@@ -1,11 +1,11 @@
-// Tells the server what goes wrong in the page, for its terminal. With `live: { console: false }` it gets an empty file.
+// Sends errors of the page to the server's terminal. With `live: { console: false }` this is an empty file.
 
-/** A page tells so many different texts until it is reloaded, of so many characters. */
+/** The number of different texts that a page sends until it is reloaded, and their length in characters. */
 const [MAX_TEXTS, MAX_LENGTH] = [100, 4000]
-/** Counts how often each text has come. @type {Map<string, number>} */
+/** The number of times that each text has come. @type {Map<string, number>} */
 const counts = new Map()
 
-/** Sends a text when it comes first, and for the 10th, 100th and 1000th time. @param {string} text */
+/** Sends a text when it comes for the first, 10th, 100th and 1000th time. @param {string} text */
 function tell(text) {
   const count = (counts.get(text) || 0) + 1
   if (count === 1 && counts.size >= MAX_TEXTS) return
@@ -23,10 +23,10 @@ const tellAt = (text, file, line, column) =>
 
 /** @param {unknown} value */
 function shown(value) {
-  // oxlint-disable-next-line typescript/no-base-to-string -- it is no object
+  // oxlint-disable-next-line typescript/no-base-to-string -- it is not an object
   if (typeof value !== 'object') return String(value)
   if (!(value instanceof Error)) return asJson(value)
-  // Chromium alone begins the stack with the message.
+  // Only Chromium begins the stack with the message.
   const { name, message, stack = '' } = value
   return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
 }
@@ -72,7 +72,7 @@ function tellViolation({ effectiveDirective, sourceFile, lineNumber, columnNumbe
 }
 
 addEventListener('securitypolicyviolation', event => tellViolation(event, event.blockedURI))
-// Chromium also knows what was refused before this script ran.
+// Chromium also reports what was refused before this script ran.
 if (typeof ReportingObserver === 'function') {
   const early = new ReportingObserver(() => undefined, { types: ['csp-violation'], buffered: true })
   early.observe()

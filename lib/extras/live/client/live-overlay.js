@@ -1,4 +1,4 @@
-// Shows what is broken in front of the page, and notes in its corner, out of reach of the page's styles.
+// Shows problems in front of the page, and notes in its corner, out of reach of the page's styles.
 
 /** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 
@@ -23,7 +23,7 @@ const STYLES = {
 let host
 let shown = '[]'
 
-/** None removes the overlay. A closed one stays closed until something changes. @param {LinkedReport[]} problems */
+/** Shows problems, or none. A closed overlay stays closed until something changes. @param {LinkedReport[]} problems */
 export function showProblems(problems) {
   const text = JSON.stringify(problems)
   if (text === shown) return
@@ -59,7 +59,7 @@ function closeOnEscape(event) {
 let corner
 let noted = ''
 
-/** An empty list removes the notes. Closed ones stay closed until the page is reloaded. @param {string[]} notes */
+/** Shows notes, or none. Closed ones stay closed until the page is reloaded. @param {string[]} notes */
 export function showNotes(notes) {
   const text = notes.join(' · ')
   if (text === noted) return
@@ -83,13 +83,13 @@ function partsOf({ title, location, reason, excerpt, link }) {
     element('h1', {}, title),
     ...(location ? [element('p', {}, place)] : []),
     element('p', {}, reason),
-    // A keyboard scrolls only what has the focus.
+    // A keyboard scrolls only an element with the focus.
     ...(excerpt ? [element('pre', { tabindex: '0' }, excerpt)] : [])
   ]
 }
 
 /**
- * Uses neither HTML nor style attributes, which a policy may forbid (Trusted Types, `style-src`).
+ * Makes an element without HTML and style attributes, which a policy may forbid (Trusted Types, `style-src`).
  * @type {(name: string, attributes: Record<string, string>, ...content: (Node | string)[]) => HTMLElement}
  */
 function element(name, attributes, ...content) {

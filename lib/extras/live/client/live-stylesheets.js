@@ -1,17 +1,17 @@
-// Replaces stylesheets in the page, without a moment in which there are none.
+// Replaces stylesheets in the page, which is never without them.
 
 /** @typedef {(url: string) => boolean} IsSame */
 /** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
 /** @typedef {{ isSame: IsSame, href: string }} Replaced */
 
-/** Maps an element to the one that is loading in its place. @type {Map<Style, Style>} */
+/** Maps an element to the one that is loading to replace it. @type {Map<Style, Style>} */
 const loading = new Map()
-/** Replaced stylesheets are remembered by key: others import the old ones. @type {Map<string, Replaced>} */
+/** The replaced stylesheets by key, as others still import the old ones. @type {Map<string, Replaced>} */
 const replaced = new Map()
 
-/** Milliseconds between two checks: no event tells when an import has loaded. */
+/** Milliseconds between two checks, as there is no event when an import has loaded. */
 const IMPORT_CHECK = 20
-/** An import that takes longer, in milliseconds, is missing, as after a reload. */
+/** An import that takes longer, in milliseconds, counts as missing, as after a reload. */
 const LONGEST_IMPORT = 2000
 
 /** Returns true if it was found. @type {(key: string, isSame: IsSame, href: string, fail: () => void) => boolean} */
@@ -31,7 +31,7 @@ export function replaceStylesheets(key, isSame, href, fail) {
 }
 
 /**
- * Inserts a copy in front, which the old one overrides until the copy is complete.
+ * Inserts a copy before the old stylesheet, which overrides the copy until it is complete.
  * @type {(style: Style, fail: () => void, href?: string) => void} with the URL of a link that has changed
  */
 function replaceStyle(style, fail, href) {
@@ -52,7 +52,7 @@ function replaceStyle(style, fail, href) {
       .then(() => takePlace(copy, style))
       .catch(() => location.reload())
   }
-  // A copy that fails leaves the old one in place.
+  // If the copy fails, the old stylesheet stays.
   copy.onerror = () => {
     if (loading.get(style) === copy) loading.delete(style)
     copy.remove()
@@ -92,7 +92,7 @@ async function replaceImport(rule, href) {
   const sheet = /** @type {CSSStyleSheet} */ (rule.parentStyleSheet)
   const at = [...sheet.cssRules].indexOf(rule)
   const text = rule.cssText.replace(/url\(("|')?.*?\1\)/, () => `url("${href}")`)
-  // The new rule is inserted first: after the last import is gone, none could follow `@layer`.
+  // The new rule is inserted first: once the last import is gone, none could follow `@layer`.
   sheet.insertRule(text, at)
   sheet.deleteRule(at + 1)
   const added = /** @type {CSSImportRule} */ (sheet.cssRules[at])
