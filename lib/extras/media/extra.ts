@@ -1,4 +1,4 @@
-// Adds tags of images, films and sounds to views, with the sizes of images, and SVG files as elements of pages.
+// Adds helpers for images, films and sounds to views, with the sizes of images, and SVG files as elements of pages.
 import type { AppSource, Extra } from '../../runtime/app/extra.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { memoized } from '../../runtime/concurrency.ts'
@@ -9,7 +9,7 @@ import { helpersOf, WrittenIcons } from './media.ts'
 export const media: Extra = {
   name: 'media',
   run({ env, apps }) {
-    // In production the manifest has the elements, so that no page waits for a disk.
+    // In production the elements come from the manifest, so that no page waits for the disk.
     if (env === 'production' && apps.some(app => app.inline !== undefined && !app.fingerprint))
       throw new TypeError(
         "the option inline needs fingerprints in production: remove 'fingerprint: false'"
@@ -32,7 +32,7 @@ export const media: Extra = {
   }
 }
 
-/** A file that only the default names may be an image alone: only pages that ask for the element get the refusal. */
+/** A file that only the default names may be used just as an image: only pages that inline it get the error. */
 function reasonOr<T>(read: () => T): T | string {
   try {
     return read()

@@ -1,19 +1,19 @@
-// Reads the size of an image, as a browser shows it.
+// Reads the size at which a browser shows an image.
 import { imageSize } from 'image-size'
 import { errorCode } from '../../runtime/files/disk.ts'
 import type { ImageSize } from '../../runtime/urls/manifest.ts'
 
-/** EXIF orientations from 5 on lie on their side: browsers turn such an image. */
+/** From this EXIF orientation on, an image lies on its side: browsers turn it. */
 const TURNED = 5
 
 /** No browser shows an image with a longer side, in pixels, and a page would make room for it. */
 const MAX_SIDE = 65_535
 
-// Only so much of a file is parsed: crafted ones would hold up each page that names them.
+// These limit how much of a file is parsed, as crafted ones would delay each page that names them.
 
 /** The bytes that are read for boxes: the time for those of an AVIF grows with the square of their number. */
 const BOXES = 32 * 1024
-/** The bytes of other formats: they begin with their size, and the library takes no SVG whose root ends later. */
+/** The bytes of other formats, which begin with their size; the library rejects an SVG whose root tag ends later. */
 const OTHERS = 1000
 /** The steps from one segment of a JPEG to the next, or over one byte between them. */
 const JPEG_STEPS = 1000

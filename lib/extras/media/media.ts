@@ -52,7 +52,7 @@ function mediaHelpers(urlOf: UrlOf, why = notInlined, record?: (name: string) =>
   return {
     /**
      * Returns an `<img>`. `alt` defaults to the words of the file name, `width` and `height` to those of the file
-     * where they are known, in proportion if one of them is given.
+     * if they are known, in proportion if one of them is given.
      * @example
      * image('logo.png', { srcset: { 'logo@2x.png': '2x' } })
      * // <img src="/assets/logo.png" alt="Logo" width="64" height="64" srcset="/assets/logo@2x.png 2x">
@@ -96,8 +96,8 @@ function mediaHelpers(urlOf: UrlOf, why = notInlined, record?: (name: string) =>
     audio: mediaHelper('audio', urlOf),
 
     /**
-     * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of the file, but for
-     * `class`, which is added.
+     * Returns the `<svg>` of a file that the option `inline` names, `icons/**` by default. Attributes replace those of
+     * the file, except `class`, which is added.
      * @example
      * inline('icons/cart.svg', { class: 'icon', 'aria-hidden': 'true' })
      * // <svg viewBox="0 0 16 16" class="icon" aria-hidden="true"><path d="M0 0h16"></path></svg>
@@ -115,7 +115,7 @@ function mediaHelpers(urlOf: UrlOf, why = notInlined, record?: (name: string) =>
   } as const
 }
 
-/** Completes the size that the attributes leave open, unless the other side is not a number of pixels. */
+/** Returns the sides that the attributes lack, unless the given one is not a number of pixels. */
 function sizeBeside(given: Attributes, { width, height }: Partial<ImageSize> = {}) {
   const has = (side: string) => given[side] !== undefined
   if (!width || !height || (has('width') && has('height'))) return {}
@@ -210,7 +210,7 @@ interface WrittenIcon {
   readonly read: () => InlineSvg | string | undefined
 }
 
-/** Records in development which icons pages contain: a browser does not request them, so that nothing else knows. */
+/** Records in development which icons pages contain: browsers do not request them, so nothing else shows it. */
 export class WrittenIcons {
   readonly helpers = helpersOf(this)
   readonly #apps: Map<string, WrittenIcon>[] = []

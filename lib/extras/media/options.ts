@@ -6,7 +6,7 @@ export interface InlineOptions {
    * third-party directory or a package must be named itself, without a pattern. Default: `icons/**`.
    *
    * A file with a script, an event attribute, or a reference to anything but itself is an error in every environment;
-   * where the option is not given, one of the pages that ask for it.
+   * without the option, only on pages that use it.
    */
   inline?: string | readonly string[] | undefined
 }

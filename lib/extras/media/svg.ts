@@ -1,4 +1,4 @@
-// Writes an SVG file as an element of a page, where it could run scripts and load files: only what is harmless.
+// Writes an SVG file as an element of a page, where it could run scripts and load files, so only harmless parts.
 import { isUtf8 } from 'node:buffer'
 import { tokenize, TokenType } from '@csstools/css-tokenizer'
 import {
@@ -14,7 +14,7 @@ import type { InlineSvg } from '../../runtime/urls/manifest.ts'
 import { escapeHtml, writeAttribute } from '../../runtime/views/html.ts'
 import { CompileError } from '../../runtime/errors.ts'
 
-/** The bytes of a drawing; a larger one is better off as an image that browsers keep. */
+/** The limit in bytes; a larger drawing is better used as an image, which browsers cache. */
 const MAX_SIZE = 64 * 1024
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
@@ -27,10 +27,10 @@ const ELEMENTS = words(`
   feSpotLight feTile feTurbulence filter g image line linearGradient marker mask mpath path pattern polygon polyline
   radialGradient rect set stop style svg switch symbol text textPath title tspan use view
 `)
-/** HTML is parsed within these (HTML, "HTML integration point"), so they may contain text alone. */
+/** HTML is parsed within these (HTML, "HTML integration point"), so they may contain only text. */
 const TEXT_ONLY = words('desc title style')
 
-/** Their names in lower case, as HTML reads them: none of them loads a file or runs a script. */
+/** The attributes, in lower case, as HTML compares them; none of them loads a file or runs a script. */
 const ATTRIBUTES = words(`
   accumulate additive alignment-baseline amplitude attributename attributetype azimuth basefrequency baseline-shift
   baseprofile begin bias by cached calcmode class clip clip-path clip-rule clippathunits color color-interpolation
@@ -55,13 +55,13 @@ const ATTRIBUTES = words(`
   white-space width word-spacing writing-mode x x1 x2 xchannelselector xml:lang xml:space y y1 y2 ychannelselector z
   zoomandpan
 `)
-/** The values of these are no CSS. */
+/** The attributes whose values are not CSS. */
 const PLAIN = /^(?:aria-.*|begin|class|data-.*|end|id|lang|role|title|xml:lang)$/
 
 const PICTURES = words('image feImage')
 const RASTER = /^data:image\/(?:avif|gif|jpeg|jpg|png|webp);base64,/i
 
-/** The functions of CSS that load nothing: of values, of selectors and of conditions. `url()` is looked at apart. */
+/** The functions of CSS that load nothing: in values, selectors and conditions. `url()` is checked separately. */
 const FUNCTIONS = words(`
   abs acos asin atan atan2 calc clamp cos exp hypot log max min mod pow rem round sign sin sqrt tan
   color color-mix device-cmyk hsl hsla hwb icc-color lab lch light-dark oklab oklch rgb rgba
@@ -78,10 +78,10 @@ const FUNCTIONS = words(`
 const AT_RULES = words(`container keyframes layer media starting-style supports
   -moz-keyframes -o-keyframes -webkit-keyframes`)
 
-/** Browsers flatten what is nested too deeply in a page, Chromium at 512. */
+/** Browsers flatten elements that are nested too deeply, Chromium at 512. */
 const MAX_DEPTH = 100
 
-/** @throws CompileError with the place of what a page may not contain */
+/** @throws CompileError with the place of anything that a page may not contain */
 export function readSvg(bytes: Uint8Array, file: string): InlineSvg {
   const refuse = (reason: string, text = '', at?: number): never => {
     const lines = text.slice(0, at).split('\n')
@@ -117,12 +117,12 @@ function contentOf(element: XmlElement, refuse: Refuse, depth = 0): string {
   const children = element.children.map(child => written(child, element, refuse, depth))
   const text = children.join('')
   if (element.name !== 'style') return text
-  // Judged as it is written: what stood between two texts is left out.
+  // The text is checked as it is written, without the nodes that stood between its parts.
   const reason = cssFault(element.text)
   return reason === undefined ? escapeHtml(element.text) : refuse(`a style ${reason}`, element)
 }
 
-/** Comments, instructions and what editors keep for themselves are left out. */
+/** Writes a node; comments, instructions and the private data of editors are left out. */
 function written(node: XmlNode, parent: XmlElement, refuse: Refuse, depth: number): string {
   if (node instanceof XmlText || node instanceof XmlCdata) return escapeHtml(node.text)
   if (!(node instanceof XmlElement)) return ''
@@ -137,7 +137,7 @@ function written(node: XmlNode, parent: XmlElement, refuse: Refuse, depth: numbe
 
 function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: string][] {
   return Object.entries(node.attributes).filter(([written, value]) => {
-    // HTML compares names without regard to case.
+    // HTML compares names case-insensitively.
     const name = written.toLowerCase()
     const isLink = name === 'href' || name === 'xlink:href'
     if (isLink) {
@@ -147,13 +147,13 @@ function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: s
     }
     const isPlain = PLAIN.test(name)
     if (!isPlain && !ATTRIBUTES.has(name)) {
-      // HTML needs no namespaces, and knows no others.
+      // HTML needs no namespace declarations, and knows no other namespaces.
       if (name === 'xmlns' || name.includes(':')) return false
       return refuse(`it has the attribute ${written}, which is not among those of SVG`, node)
     }
     if (name === 'attributename' && !ATTRIBUTES.has(value.trim().toLowerCase()))
       return refuse(`<${node.name}> changes ${value}`, node)
-    // The parts of this list are read apart: a quote or a comment does not go on behind a semicolon.
+    // The parts of this list are read separately: a quote or a comment does not continue after a semicolon.
     const texts = name === 'values' ? value.split(';') : [value]
     const faults = isPlain ? [] : texts.filter(text => text.includes('(')).map(cssFault)
     const reason = faults.find(Boolean)
@@ -161,7 +161,7 @@ function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: s
   })
 }
 
-/** Returns what a text of CSS has that is not known to be harmless (CSS Syntax 3), with escapes resolved. */
+/** Returns the first part of CSS that is not known to be harmless (CSS Syntax 3), with escapes resolved. */
 function cssFault(css: string): string | undefined {
   let isInUrl = false
   for (const token of tokenize({ css })) {
