@@ -4,16 +4,16 @@ import { readSnapshot } from '../../runtime/files/open-file.ts'
 
 const NOT_NAMED = new Set(['default', '__esModule', 'module.exports'])
 
-/** @param given are names that are imported: a lexer does not find all */
+/** @param given the names that are imported, as a lexer does not find all */
 export async function facadeOf(context: PluginContext, file: string, given: Iterable<string>) {
   const names = [...new Set([...(await commonJsNames(context, file)), ...given])]
-  // A name may be no identifier.
+  // A name need not be an identifier.
   const list = ['default', ...names].map(each => JSON.stringify(each))
   const code = `export { ${list.join(', ')} } from ${JSON.stringify(file)}`
   return { code, names }
 }
 
-/** Finds names as Node does, and follows what a module exports of others. */
+/** Finds names like Node, and follows re-exports of other modules. */
 async function commonJsNames(context: PluginContext, file: string): Promise<string[]> {
   const { init, parse } = await import('cjs-module-lexer')
   await init()
@@ -30,7 +30,7 @@ async function commonJsNames(context: PluginContext, file: string): Promise<stri
   return [...names]
 }
 
-/** A text that the lexer cannot read has a default export alone. */
+/** A text that the lexer cannot read has only a default export. */
 function found(parse: (typeof import('cjs-module-lexer'))['parse'], code: string) {
   try {
     return parse(code)

@@ -1,4 +1,4 @@
-// Builds npm packages, and joins modules when they are precompiled; both with Rolldown.
+// Builds npm packages, and joins modules in a precompile, both with Rolldown.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'

@@ -1,4 +1,4 @@
-// Finds what the application's own modules import, once they are compiled: types are gone then, and JSX is there.
+// Finds the imports of the application's own modules after compilation, which removes types and adds those for JSX.
 import { dirname, resolve } from 'node:path'
 import {
   hasSameInputs,
@@ -23,21 +23,21 @@ export interface Imported {
   readonly specifier: string
   readonly isStatic: boolean
   readonly names: readonly string[]
-  /** The absolute path that it leads to, as it is written; undefined for a package. */
+  /** The absolute path to which it leads, as written; undefined for a package. */
   readonly to?: string | undefined
 }
 
 export interface ScriptImports {
   readonly imports: readonly Imported[]
   inputs: readonly Observation[]
-  /** They were found in this draft, which is kept until it is published: no script is compiled twice. */
+  /** The draft in which they were found, kept until it is published, so that no script is compiled twice. */
   draft?: Draft | undefined
   readonly isMapped: boolean
 }
 
 const MAX_DRAFTS = 2000
 
-/** @param known has those of each script, by its file: they are found again when an input has changed */
+/** @param known the imports of each script, by its file, which are found again if an input has changed */
 export async function importedBy(
   scripts: readonly SourceFile[],
   app: AppSettings & { readonly minify?: boolean | undefined },
@@ -64,7 +64,7 @@ export async function importedBy(
   return found
 }
 
-/** Scripts share settings, and folders that have none: these are looked at once. */
+/** Removes duplicates: scripts share settings, and folders without any, which are then checked once. */
 export const distinct = (all: readonly Observation[]) => [
   ...new Map(all.map(each => [keyOf(each), each])).values()
 ]
@@ -74,10 +74,10 @@ function keyOf(each: Observation): string {
   return [each.path, ...seen].join('\n')
 }
 
-/** False if no script imports a package, as far as the texts say that people wrote: nothing is compiled for that. */
+/** Tells whether a script may import a package, by the source texts, so that nothing is compiled for it. */
 export async function mayImport(scripts: readonly SourceFile[], { imports }: AppSettings) {
   const found = await inParallel(scripts, 16, async ({ file, compiler }) => {
-    // Others may add imports, as JSX and single-file components do.
+    // Other compilers may add imports, as for JSX and single-file components.
     if (compiler && !(isBuiltIn(compiler) && /\.m?ts$/i.test(file))) return true
     const read = await readSnapshot(file)
     const named = importsIn(read?.bytes.toString() ?? '').map(({ specifier }) => specifier)
@@ -109,7 +109,7 @@ async function importsOf(
     const inputs = drafted?.inputs ?? (await observeAll([file]))
     return { imports, inputs, draft: drafted, isMapped: given.sourceMap }
   } catch (error) {
-    // The source itself tells of it.
+    // The error is reported with the source itself.
     if (!(error instanceof AssetError)) throw error
     return { imports: [], inputs: await observeAll([file]), isMapped: false }
   }
@@ -118,7 +118,7 @@ async function importsOf(
 const IMPORT =
   /(?:\{(?<list>[^{}]*)\}\s*from|\b(?:from|import))\b(?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*\n)*(["'`])(?<specifier>[^"'`\n]+)\2/g
 
-/** Returns what a text names, as a person wrote it or compiled: it may be in a comment. */
+/** Returns the imports in a text, written or compiled, even those in comments. */
 export function importsIn(code: string) {
   return Array.from(code.matchAll(IMPORT), ({ groups = {} }) => {
     const { list = '', specifier = '' } = groups

@@ -15,25 +15,25 @@ type Named = string | PackageFiles | false
 
 export interface ModuleOptions {
   /**
-   * npm packages for browsers. Default: those that modules and stylesheets of the app import, and package.json has among
-   * its dependencies, also `dev` and `peer`. Name here what only views and expressions import; `false` leaves out the rest.
+   * npm packages for browsers. Default: those that modules and stylesheets of the app import and that are dependencies
+   * in package.json, `dev` and `peer` included. Name here what only views and expressions import; `false`: no others.
    *
-   * A name, or one of a subpath that the package exports, stands for the module `npm/<name>.js`, which Rolldown
-   * builds with all that it imports; `importMap()` contains the bare specifiers. An object names files of a package
-   * instead, which are published as they are, at `npm/<package>/<path in the package>`, with what they refer to.
+   * A name, or that of a subpath that the package exports, stands for the module `npm/<name>.js`, which Rolldown
+   * builds with all its imports; `importMap()` contains the bare specifiers. An object names files of a package
+   * instead, which are published unchanged, at `npm/<package>/<path in the package>`, with those to which they refer.
    *
-   * A package that is not installed, or cannot be built, is an AssetError of precompile. In development it is one on
-   * every page if it is named here, and one of the modules that import it otherwise.
+   * A package that is not installed, or cannot be built, is an AssetError in precompile. In development it is one on
+   * every page if it is named here, otherwise in the modules that import it.
    *
    * @example
    * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
    */
   packages?: Named | readonly Named[] | undefined
   /**
-   * Precompile joins modules with Rolldown, and leaves out what no module uses. `true`: those of packages, and those
-   * of the app, into the ones that no other imports, that `import()` loads, that are workers, or that views name (see
-   * `views`). `'packages'`: those of each package; modules of the app stay files of their own. `false`: none.
-   * Needs fingerprints, and Rolldown; stylesheets are joined alike, by esbuild. Default: `true` if Rolldown is there.
+   * Precompile joins modules with Rolldown, and leaves out unused code. `true`: modules of packages and of the app,
+   * into those that no other imports, that `import()` loads, that are workers, or that views name (see `views`).
+   * `'packages'`: only those of each package; modules of the app stay separate files. `false`: none. Needs fingerprints
+   * and Rolldown; stylesheets are joined in the same way, by esbuild. Default: `true` if Rolldown is installed.
    */
   bundle?: boolean | 'packages' | undefined
 }
@@ -70,19 +70,19 @@ interface AppModules {
 }
 type AppPackages = Pick<AppModules, 'packages'>
 
-/** It is false for an app whose modules stay as they are. */
+/** Returns how modules of an app are joined; false if they are not. */
 export const modeOf = ({ fingerprint, bundle = true }: AppModules) => fingerprint && bundle
 
 export const isNamed = ({ packages }: AppPackages) => packages.some(Boolean)
 
-/** True for an app that gets the packages that its modules import. */
+/** Tells whether an app gets the packages that its modules import. */
 export const isFree = ({ packages }: AppPackages) => !packages.includes(false)
 
 /** `{ kit: ['a.css'] }` -> `['kit']` */
 export const namesOf = ({ packages }: AppPackages) =>
   new Set(packages.flatMap(each => (typeof each === 'string' ? each : Object.keys(each || {}))))
 
-/** Sizes are in bytes, without source maps. */
+/** The report on joined modules. Sizes are in bytes, without source maps. */
 export interface JoinReport {
   /** The number of modules that were joined. */
   readonly modules: number

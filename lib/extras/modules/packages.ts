@@ -1,4 +1,4 @@
-// Finds packages, tells to which one a file belongs, what a package may reach, and what to do about one that is missing.
+// Finds packages, and tells to which one a file belongs, which files it may use, and what to do if one is missing.
 import { readdir } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -14,16 +14,16 @@ import { isFree, isPackage } from './options.ts'
 import { hasRolldown, startedWithout } from './rolldown.ts'
 
 export interface Package {
-  /** The name under which it is installed: the one in its package.json may be another's. */
+  /** The name under which it is installed; the one in its package.json may be different. */
   readonly name: string
   /** The real path. */
   readonly directory: string
 }
 
-/** The options import what they name. */
+/** The importer of packages that the options name. */
 export const OPTION = 'the option packages'
 const MODULES = `${sep}node_modules${sep}`
-/** Package managers write these files with each installation. */
+/** The files that package managers write with each installation. */
 const INSTALLED = ['.package-lock.json', '.modules.yaml', '.yarn-state.yml', '.yarn-integrity']
 
 export const unusable = (message: string, cause?: unknown) =>
@@ -40,7 +40,7 @@ export function allOf(errors: readonly AssetError[]): AssetError {
   return unusable(`packages have ${messages.length} errors:\n- ${told.join('\n- ')}`)
 }
 
-/** Tells whether a name in the path of a file begins with a dot: neither it nor what is below is published. */
+/** Tells whether a name in the path of a file begins with a dot: neither it nor anything below is published. */
 export const isHidden = (directory: string, file: string) =>
   /(?:^|\/)\./.test(pathFrom(directory, file))
 
@@ -51,10 +51,10 @@ export function splitSpecifier(specifier: string): [name: string, subpath: strin
 }
 
 export class Packages {
-  /** Every file that tells where packages are. */
+  /** All files that show where packages are. */
   readonly looked: Set<string>
   readonly #root: string
-  /** The names of packages outside of any `node_modules`, by directory: those of a workspace. */
+  /** The names of packages outside of any `node_modules`, such as those of a workspace, by directory. */
   readonly #linked = new Map<string, string>()
   readonly #real: Record<string, Promise<string | undefined>> = {}
   readonly #found: Record<string, Promise<string | undefined>> = {}
@@ -64,7 +64,7 @@ export class Packages {
     this.looked = new Set(INSTALLED.map(file => join(root, 'node_modules', file)))
   }
 
-  /** Returns the directory from which Node finds a package for a file; the project's where it is not installed. */
+  /** Returns the directory from which Node finds a package for a file; the project's if it is not installed. */
   async placeOf(name: string, file: string): Promise<string> {
     for (const folder of file.includes(MODULES) ? [] : foldersFrom(dirname(file))) {
       const json = join(folder, 'node_modules', name, 'package.json')
@@ -97,7 +97,7 @@ export class Packages {
     return (await found) !== undefined
   }
 
-  /** A package that is installed later is noticed. */
+  /** Watches for a missing package, in case it is installed later. */
   awaited(specifier: string, importer: string): void {
     const [name] = splitSpecifier(specifier)
     if (!isPackage(name)) return
@@ -105,7 +105,7 @@ export class Packages {
       this.looked.add(join(folder, name, 'package.json'))
   }
 
-  /** Returns the package of a file: the one below the last `node_modules`, or one that is linked into it. */
+  /** Returns the package of a file: the one below the last `node_modules`, or a linked one. */
   homeOf(file: string): Package | undefined {
     const at = file.lastIndexOf(MODULES) + MODULES.length
     if (at >= MODULES.length) {
@@ -117,7 +117,7 @@ export class Packages {
     return linked && { name: linked[1], directory: linked[0] }
   }
 
-  /** It begins with the name of the package; another version, and a store such as pnpm's, have folders in front. */
+  /** Returns the path from the package's name on; other versions, and stores such as pnpm's, have folders in front. */
   pathOf(file: string): string | undefined {
     const home = this.homeOf(file)
     const at = file.indexOf(MODULES)
@@ -127,8 +127,8 @@ export class Packages {
     return path.replace(/(?:^|\/)\.[^/]+\/([^/]+)\/node_modules\//g, '-/$1/')
   }
 
-  // Whatever the modules and the fields of a package say, nothing is published but its own files, and packages that are
-  // installed where it would look for them; and no file whose name begins with a dot. `file` is a real path.
+  // Whatever the modules and the fields of a package say, only its own files are published, and packages that are
+  // installed where it would look for them, but no file whose name begins with a dot. `file` is a real path.
   async requireReach(specifier: string, importer: string, file: string): Promise<void> {
     const directory = await this.#reach(specifier, importer, file)
     if (directory !== undefined && !isHidden(directory, file)) return
@@ -140,7 +140,7 @@ export class Packages {
     throw unusable(`${from} imports '${specifier}', which is ${shown}, ${why}`)
   }
 
-  /** Returns the directory of the package, its own or another, in which an importer may use a file. */
+  /** Returns the directory of the package, the importer's own or another, whose file it may use. */
   async #reach(specifier: string, importer: string, file: string): Promise<string | undefined> {
     const home = this.homeOf(importer)
     // A linked project may have a `node_modules` of its own, with a store such as `.pnpm` in it.
@@ -203,7 +203,7 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
 const RESTART = 'restart the server: rolldown was not there when it started'
 const ROLLDOWN = 'run npm install --save-dev rolldown, and restart the server if it runs'
 
-/** Returns undefined for what is no package, such as `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */
+/** Returns undefined for anything but a package: `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */
 export async function adviceOn(app: AppSettings, specifier: string, root: string) {
   const { packages, dir } = app
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined

@@ -1,4 +1,4 @@
-// Tells Rolldown where the imports of packages lead.
+// Resolves the imports of packages for Rolldown.
 import { isBuiltin } from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { ImportKind, Plugin, PluginContext } from 'rolldown'
@@ -27,7 +27,7 @@ export interface Import {
   readonly importer: string
   /** The directory from which Node would look for the package. */
   readonly from: string
-  /** The names that the app imports: a lexer does not find all those of CommonJS. */
+  /** The names that the app imports, as a lexer does not find all exports of CommonJS. */
   readonly names: readonly string[]
 }
 
@@ -35,7 +35,7 @@ const textOf = (value: unknown) => (JSON.stringify(value) as string | undefined)
 const codeOf = (values: Constants) =>
   Object.fromEntries(Object.entries(values).map(([name, each]) => [name, textOf(each)]))
 
-/** Rolldown reads packages with these options, whether they are joined or not. */
+/** The options with which Rolldown reads packages, joined or not. */
 export const buildOptions = (condition: Needed['condition'], constants: Constants) => ({
   platform: 'browser' as const,
   tsconfig: false as const,
@@ -48,35 +48,35 @@ export const buildOptions = (condition: Needed['condition'], constants: Constant
   transform: { define: codeOf({ ...constants, 'process.env.NODE_ENV': condition }) }
 })
 
-/** Rolldown makes modules of these files, whose names depend on what is imported. */
+/** The files from which Rolldown makes modules whose exports depend on what is imported. */
 export const DATA = /\.(?:json|txt)$/
 
 export const FOLDER = 'npm/'
 
-/** An input of the build stands for a specifier of the app: no import of a package begins like this. */
+/** The prefix of inputs of the build that stand for a specifier of the app; no import of a package begins like this. */
 export const ENTRY = '\0package:'
-/** Stands for a module of Node that CommonJS requires: in browsers it is an empty object. */
+/** The prefix of a module of Node that CommonJS requires: in browsers it is an empty object. */
 export const EMPTY = '\0empty:'
 export const NOTHING = { code: 'module.exports = {}', moduleType: 'js' } as const
 const CSS_MODULE = /\btype["']?\s*:\s*["']css["']/
 /** Browsers load these without us. */
 export const ELSEWHERE = /^(?:(?:https?|data|blob):|\/\/)/i
-/** Takes the place of a file of a package in built code. */
+/** Replaces a file of a package in built code. */
 export const PLACEHOLDER = 'npm-file:'
 
-/** It is known once the modules are read. */
+/** The results of reading the modules. */
 export class Resolved {
   readonly entries = new Map<string, string>()
   /** The imports of each module: files by specifier. */
   readonly targets = new Map<string, Map<string, string>>()
-  /** Files that are no modules, by the name below `npm/` that they are published under. */
+  /** The files that are not modules, by the name below `npm/` under which they are published. */
   readonly files = new Map<string, string>()
   readonly workers = new Set<string>()
   /** The names that CommonJS modules export, by specifier. */
   readonly commonJs = new Map<string, readonly string[]>()
   /** The specifiers that lead nowhere, each with a file that imports it. */
   readonly lost = new Map<string, string>()
-  /** Why a module that is asked for cannot be built, by its specifier. */
+  /** The reasons why a requested module cannot be built, by its specifier. */
   readonly failures = new Map<string, readonly AssetError[]>()
   readonly root: string
   readonly packages: Packages
@@ -86,7 +86,7 @@ export class Resolved {
     this.packages = new Packages(root)
   }
 
-  /** The name of a file of a package, below `npm/`. @throws AssetError for one that no URL can have */
+  /** Returns the name of a package's file, below `npm/`. @throws AssetError for one that no URL can have */
   nameOf(file: string): string {
     const path = this.packages.pathOf(file)
     if (path !== undefined && isCanonicalBelow(path)) return path
@@ -106,7 +106,7 @@ export class Resolved {
     if (this.failures.size > 0) throw allOf([...this.failures.values()].flat())
   }
 
-  /** @param used what the module of a specifier imports, and all that it reaches */
+  /** @param used the imports of the module of a specifier, and of all modules that it reaches */
   requireFound(specifier: string, used: Iterable<string>): void {
     const problems = new Map<string, AssetError>()
     for (const each of used) {
@@ -123,11 +123,11 @@ export class Resolved {
 
 export const isSheet = (specifier: string) => specifier.endsWith('.css')
 
-/** Browsers take a stylesheet `with { type: 'css' }` for a module. */
+/** Tells whether an import is of a stylesheet without `with { type: 'css' }`, which browsers do not accept. */
 export const isPlainSheet = (specifier: string, importing = '') =>
   isSheet(specifier) && !CSS_MODULE.test(importing)
 
-/** Why a module cannot be used that imports it, to be read after the file of the module. */
+/** Returns why a module that imports it cannot be used, worded to follow the module's file. */
 export function lostReason(specifier: string): string {
   const other = 'name another module for it in the option imports'
   if (isSheet(specifier))
@@ -143,7 +143,7 @@ export function lostReason(specifier: string): string {
 
 type Asked = readonly [specifier: string, importer: string, kind: ImportKind]
 
-/** A package in a store outside of the project gets what the project has where it finds nothing above itself. */
+/** Resolves an import; a package in a store outside of the project falls back on the project's packages. */
 export async function findIn(build: PluginContext, root: string, ...[name, from, kind]: Asked) {
   const found = await build.resolve(name, from, { skipSelf: true, kind })
   if (found || !isPackage(name)) return found
@@ -218,11 +218,11 @@ async function fileOf(
   return found.id
 }
 
-/** A package may be made of subpaths alone, and be named as a whole. */
+/** Tells whether a package's main module may be missing: it may consist only of subpaths, but be named as a whole. */
 export const isOptional = (specifier: string, specifiers: Needed['specifiers']) =>
   [...specifiers.keys()].some(each => each !== specifier && splitSpecifier(each)[0] === specifier)
 
-/** Returns what a build that failed says of packages, and any other error as it is. */
+/** Returns the error of a failed build as one about packages, and any other error unchanged. */
 export function asUnusable(error: unknown, root: string): unknown {
   const problem = problemIn(error)
   if (!problem) return error

@@ -13,14 +13,14 @@ export interface Rolldown {
   readonly transform: typeof transform
 }
 
-/** Earlier ones break React in the order of ECMAScript modules. */
+/** Earlier versions break React when they keep the order of ECMAScript modules. */
 const OLDEST = '1.2.19'
 const PEER = ['rolldown']
 
-/** The apps whose server found none when it started: it builds no package of theirs. */
+/** The apps whose server found no Rolldown when it started, so it builds no packages for them. */
 export const startedWithout = new WeakSet<AppSettings>()
 
-/** Returns false also for one that cannot be used: another tool may have brought it along. */
+/** Resolves to false also for an unusable version, which another tool may have installed. */
 export const hasRolldown = async (root: string) =>
   foundFor('', root).then(
     () => true,
@@ -28,7 +28,7 @@ export const hasRolldown = async (root: string) =>
   )
 
 export async function loadRolldown(purpose: string, root: string): Promise<Rolldown> {
-  // This is the stack of each of its threads, in bytes: with the usual 2 MiB, 20,000 nested expressions end the process.
+  // The stack of each Rolldown thread, in bytes: with the usual 2 MiB, 20,000 nested expressions end the process.
   process.env['RUST_MIN_STACK'] ??= String(64 * 1024 * 1024)
   const { require } = await foundFor(purpose, root)
   const main = (await loadPeer(PEER, purpose, root)) as Rolldown
@@ -39,7 +39,7 @@ export async function loadRolldown(purpose: string, root: string): Promise<Rolld
 export const rolldownVersion = async (purpose: string, root: string) =>
   (await foundFor(purpose, root)).version
 
-/** @throws AssetError with Yarn's Plug'n'Play: what is in its archives cannot be built */
+/** @throws AssetError with Yarn's Plug'n'Play, whose archives cannot be built */
 export function requireFolders(purpose: string): void {
   if (process.versions['pnp'] === undefined) return
   const advice = 'write nodeLinker: node-modules into .yarnrc.yml, and run yarn install'
@@ -60,13 +60,13 @@ async function foundFor(purpose: string, root: string) {
   )
 }
 
-/** Matches brackets, and texts, whose brackets do not count. */
+/** Matches brackets, and strings, whose brackets do not count. */
 const TOKEN = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|([([{])|([)\]}])/g
 
 const TOO_DEEP =
   'more than 500 brackets in each other, which Rolldown cannot read: nest less, or write data as JSON'
 
-/** Rolldown ends the process at about 1000 brackets in each other; packages have 200. @throws AssetError for 500 */
+/** Rolldown ends the process at about 1000 nested brackets; packages have 200. @throws AssetError above 500 */
 export function refuseDeep(code: string): void {
   let depth = 0
   for (const [, opened, closed] of code.matchAll(TOKEN)) {
@@ -81,7 +81,7 @@ const missing = (message: string) => new AssetError('compiler-missing', message)
 export function problemIn(error: unknown) {
   const [first] = (error as { errors?: readonly RolldownLog[] }).errors ?? []
   if (!first) return undefined
-  // Only the first line is shown, without colours and the name of the rule; the others show the text.
+  // Only the first line is used, without colours and the name of the rule; the others quote the text.
   const [text = ''] = stripVTControlCharacters(first.message).split('\n')
   const { file = first.id, line, column = 0 } = first.loc ?? {}
   return { first, what: text.replace(/^\[\w+\] /, ''), file, line, column: column + 1 }

@@ -65,7 +65,7 @@ class AppPackages implements SourceList {
   #scripts: readonly SourceFile[] = []
   #kept: builds.KeptBuild | undefined
   #listed: Listed | undefined
-  /** False until its scripts import a package, or ask for one: until then nothing is looked at again. */
+  /** False until a script imports a package, or asks for one; until then nothing is checked again. */
   #isWatched: boolean
   #digest = ''
   #failure: unknown
@@ -77,7 +77,7 @@ class AppPackages implements SourceList {
     this.#isWatched = isNamed(app)
   }
 
-  /** Pages that were written before a failure are written again. */
+  /** A digest that also changes with a failure, so that pages are written again. */
   get digest(): string {
     return this.#failure === undefined ? this.#digest : reasonOf(this.#failure)
   }
@@ -87,7 +87,7 @@ class AppPackages implements SourceList {
     return this.#listed?.imports
   }
 
-  /** Everything from which the list was made is compared by a stat. */
+  /** Compares everything from which the list was made by its stat. */
   readonly verify = oneAtATime(async () => {
     const scripts = (await this.#own.listOwn()).filter(({ name }) => /\.m?js$/i.test(name))
     if (!isDeepStrictEqual(scripts, this.#scripts)) this.#made.forget()
@@ -123,7 +123,7 @@ class AppPackages implements SourceList {
     }
   }
 
-  /** @param inputs gets that on which the list depends, or the failure of making it */
+  /** @param inputs gets everything on which the list depends, or the failure to make it */
   async #listFrom(packages: Packages, inputs: Observation[]): Promise<Listed> {
     const isScanned = this.#isWatched || (await mayImport(this.#scripts, this.#app))
     const scripts = isScanned ? this.#scripts : []
@@ -146,13 +146,13 @@ class AppPackages implements SourceList {
 
   async #modules(wanted: Needed, inputs: Observation[]): Promise<Listed> {
     const { root, mapped, constants } = wanted
-    // These are joined with the modules of the app.
+    // These packages are joined with the modules of the app.
     if (isPrecompiled(this.#app, this.#project) && modeOf(this.#app) !== false)
       return readPackages(await loadRolldown(OPTION, root), wanted)
     const versions = [process.env.PACKAGE_VERSION, await rolldownVersion(OPTION, root)]
     const places = Array.from(wanted.specifiers, ([each, { from }]) => [each, from])
     const elsewhere = places.filter(([, from]) => from !== root)
-    // The number tells how a build is kept.
+    // The number is the version of the format of kept builds.
     const key = JSON.stringify([3, versions, namedIn(this.#app), mapped, constants, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
@@ -164,7 +164,7 @@ class AppPackages implements SourceList {
     inputs.push(...made.inputs)
     if ('failure' in made) throw unusable(made.failure)
     this.#kept = made
-    // Another process may have removed it.
+    // Another process may remove the build.
     const [first] = made.files
     inputs.push(...(await observeAll(first ? [first.file] : [])))
     return made
@@ -179,7 +179,7 @@ class AppPackages implements SourceList {
       for (const each of found) this.#imports.set(file, each)
     }
     const isBuilt = (each: Imported) => !this.#kept || hasNames(this.#kept, each)
-    // A build that has the names of CommonJS that it imports now may have begun. A failure is told where it belongs.
+    // A build may have begun that has the CommonJS names it imports now. A failure is reported where it belongs.
     if (this.#imports.get(file)?.imports.every(isBuilt) === false)
       await this.verify().catch(ifAssetError(() => {}))
     const found = this.#imports.get(file)
@@ -194,7 +194,7 @@ class AppPackages implements SourceList {
       const { inside, imports } = this.#listed ?? NONE
       return inside?.get(importer)?.get(specifier) ?? imports.names.get(specifier)
     }
-    // A view names more than packages, and a package imports what is known.
+    // Views name more than packages, and packages import only known modules.
     const isAsked = importer !== '' && !importer.startsWith(FOLDER)
     if (this.#listed && (known() !== undefined || !isAsked)) return known()
     if (this.#listed && !this.#isWatched) {
@@ -207,7 +207,7 @@ class AppPackages implements SourceList {
     return known()
   }
 
-  /** It is looked for now: a build is kept while the lines of a script move. */
+  /** Adds the place of an import, looked up now, as a build is kept while the lines of a script move. */
   async #withPlace(failure: string, specifier: string, importer: string): Promise<string> {
     const { file = '' } = this.#scripts.find(({ name }) => name === importer) ?? {}
     const text = String((await readSnapshot(file))?.bytes ?? '')
@@ -221,13 +221,13 @@ class AppPackages implements SourceList {
 
 const NONE: Listed = { files: [], imports: { names: new Map(), links: new Map() } }
 
-/** True for a list as precompile makes it, and as every command sees that: modules published on request are not joined. */
+/** Tells whether packages are listed as in a precompile, which joins modules, as every command sees them. */
 const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
   isPrecompile || !compile
 
 const namedIn = ({ packages }: AppSettings) => packages.filter(each => typeof each === 'string')
 
-/** The specifiers that the option names, and those of its packages, and of dependencies, that scripts of the app import. */
+/** Returns the specifiers that the option names, and those of its packages and of dependencies that scripts import. */
 async function wantedBy(
   app: AppSettings,
   project: Project,

@@ -1,5 +1,5 @@
-// Builds packages in a process that ends, as Rolldown would keep hundreds of megabytes of a server, and keeps the build
-// in `node_modules/.cache`, so that a server that restarts builds nothing.
+// Builds packages in a separate process, as Rolldown would hold hundreds of megabytes in a server, and keeps the build
+// in `node_modules/.cache`, so that a restarted server builds nothing.
 import { fork } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ import { loadRolldown } from '../rolldown.ts'
 import { buildPackages, type Built } from './build.ts'
 import { specifiersOf } from './read.ts'
 
-/** A build on disk. Of its files, the modules that it made come first. */
+/** A build on disk. Among its files, the modules that it made come first. */
 export interface KeptBuild extends Omit<Built, 'texts'> {
   readonly directory: string
   inputs: readonly Observation[]
@@ -32,25 +32,25 @@ export interface KeptBuild extends Omit<Built, 'texts'> {
 interface Job {
   readonly wanted: Needed
   readonly directory: string
-  /** Tells everything that the build is made from, but for files. */
+  /** A text of everything from which the build is made except files. */
   readonly key: string
 }
 
 type Outcome = KeptBuild | (Pick<KeptBuild, 'inputs'> & { readonly failure: string })
 
-/** The file of this code is undefined where everything was joined into one CommonJS file. */
+/** The URL of this code; undefined if everything was joined into one CommonJS file. */
 const OWN_URL = import.meta.url as string | undefined
 
-/** Builds here where no process may be started. */
+/** Builds in another process, or in this one if none may be started. */
 export async function buildApart(job: Job): Promise<Outcome> {
   const file = OWN_URL && fileURLToPath(new URL(`build-main${extname(OWN_URL)}`, OWN_URL))
   const mayStart = process.permission?.has('child') ?? true
   if (!file || !mayStart || !(await statOf(file))) return build(job)
-  // Flags of the server, such as --watch and --inspect, are none of its builds.
+  // Flags of the server, such as --watch and --inspect, must not apply to its builds.
   const started = file.endsWith('.ts')
     ? { execArgv: process.execArgv, cwd: dirname(file) }
     : { execArgv: [] }
-  // With this, Node sends messages of its own about what the process loads.
+  // With this variable, Node would send messages of its own about loaded modules.
   const env = { ...process.env, WATCH_REPORT_DEPENDENCIES: undefined }
   const child = fork(file, { ...started, env, serialization: 'advanced' })
   try {
@@ -67,7 +67,7 @@ export async function buildApart(job: Job): Promise<Outcome> {
   }
 }
 
-/** @throws any error but that of a package */
+/** @throws any error except that of a package */
 export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
   const rolldown = await loadRolldown(OPTION, wanted.root)
   const { built, error, inputs: read } = await buildPackages(rolldown, wanted)
@@ -76,7 +76,7 @@ export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
   try {
     return await keepBuild(directory, key, built, inputs)
   } catch (error) {
-    // A `node_modules` may be read-only, as in a container: the build is kept with temporary files then.
+    // If `node_modules` is read-only, as in a container, the build is kept with temporary files.
     if (!READ_ONLY.has(errorCode(error) ?? '')) throw error
     const elsewhere = await mkdtemp(join(tmpdir(), 'koa-fresh-assets-'))
     return keepBuild(elsewhere, key, built, inputs)
@@ -87,7 +87,7 @@ const READ_ONLY = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'])
 const FILE = 'list'
 const HOUR_MS = 3_600_000
 
-/** @param app its name: it has one build for each condition */
+/** @param app the name of the app, which has one build for each condition */
 export async function directoryFor(root: string, app: string, condition: string): Promise<string> {
   const name = join('.cache/koa-fresh-assets/npm', digestOf(`${root}\n${app}\n${condition}`))
   for (const folder of nodeModulesFrom(root)) if (await statOf(folder)) return join(folder, name)
@@ -101,13 +101,13 @@ export async function restoreBuild({ directory, key }: Omit<Job, 'wanted'>) {
   return deserialize(body) as KeptBuild
 }
 
-/** The seal has the version of Node: another one may not be able to read what this one has serialized. */
+/** Adds a seal with the version of Node, as another version may not be able to read the serialized data. */
 function sealed(key: string, body: Buffer) {
   const seal = digestOf(Buffer.concat([Buffer.from(process.version + key), body]))
   return Buffer.concat([Buffer.from(seal), body])
 }
 
-/** Each build has a folder of its own, named by the digest of its scripts: other processes may use, or write, another. */
+/** Keeps a build in its own folder, named by the digest of its scripts: other processes may use or write another. */
 async function keepBuild(
   directory: string,
   key: string,
@@ -129,14 +129,14 @@ async function keepBuild(
     const file = join(own, name)
     await makeDirectory(dirname(file))
     await writeAtomically(file, Buffer.from(text))
-    // A page that was requested before the build is not older than what it loads.
+    // With this time, a page that was requested before the build is not older than its scripts.
     await touch(file, newest)
   }
   await writeAtomically(join(real, FILE), sealed(key, serialize(kept)))
   for (const name of await readdir(real)) {
     const path = join(real, name)
     const stats = path === own ? undefined : await statOf(path)
-    // Another process may use what is younger.
+    // Another process may use younger ones.
     if (stats?.isDirectory() && Date.now() - Number(stats.mtimeMs) > HOUR_MS)
       await rm(path, { recursive: true, force: true, maxRetries: 3 })
   }

@@ -1,4 +1,4 @@
-// Makes packages fit for browsers by one build of Rolldown: a module for each specifier, and what these share.
+// Builds packages for browsers with Rolldown, all at once: a module for each specifier, and shared chunks.
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Plugin, RolldownOutput } from 'rolldown'
 import type { KnownImports, SourceFile } from '../../../runtime/app/extra.ts'
@@ -19,25 +19,25 @@ import { allOf, OPTION } from '../packages.ts'
 import type { Rolldown } from '../rolldown.ts'
 import { urls } from './urls.ts'
 
-/** Files are known by their names, such as `npm/preact/hooks.js`. */
+/** A build, whose files are known by their names, such as `npm/preact/hooks.js`. */
 export interface Built {
   readonly texts: ReadonlyMap<string, string>
   readonly files: readonly SourceFile[]
   readonly imports: KnownImports
-  /** The packages that are made of subpaths alone. */
+  /** The packages that consist only of subpaths. */
   readonly withoutMain: readonly string[]
-  /** The names that CommonJS modules are known to export, by specifier: another one may be missing. */
+  /** The names that CommonJS modules are known to export, by specifier; others may be missing. */
   readonly commonJs: ReadonlyMap<string, readonly string[]>
-  /** Why a module cannot be built, by specifier: what imports it fails, and nothing else does. */
+  /** The reason why a module cannot be built, by specifier; only modules that import it fail. */
   readonly failed: ReadonlyMap<string, string>
 }
 
-/** Rolldown numbers these functions by all modules of a build. */
+/** Rolldown numbers these functions across all modules of a build. */
 const NUMBERED = /\binit_\w+_cjs_\d+\b/g
-/** The chunks that several modules share are in this folder. */
+/** The folder of chunks that several modules share. */
 export const SHARED = `${FOLDER}-/`
 
-/** A module fails alone that a script imports; what the option names has to be there. */
+/** Builds packages. A broken module fails the build if the option names it, otherwise only scripts that import it. */
 export async function buildPackages(loaded: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const plugins = [facades(wanted, resolved), resolving(wanted, resolved), urls(resolved, loaded)]
@@ -48,7 +48,7 @@ export async function buildPackages(loaded: Rolldown, wanted: Needed) {
       dir: join(wanted.root, 'dist'),
       format: 'es',
       sourcemap: true,
-      // Wherever a package lies, and whatever the folders there are called.
+      // The path does not depend on where a package is installed.
       sourcemapPathTransform: (source, map) => {
         const file = resolve(dirname(map), source)
         return `/node_modules/${resolved.packages.pathOf(file) ?? basename(file)}`
@@ -67,7 +67,7 @@ export async function buildPackages(loaded: Rolldown, wanted: Needed) {
   }
 }
 
-/** @throws AssetError for what the option names */
+/** @throws AssetError if a module that the option names fails */
 function builtFrom(
   output: RolldownOutput['output'],
   { specifiers }: Needed,
@@ -96,7 +96,7 @@ function builtFrom(
     return `${importer} imports '${specifier}', which cannot be built: ${message}`
   }
   const made = [...entries.keys()].filter(each => !failures.has(each))
-  // No other module imports a script of one that fails, or is not there.
+  // No other module imports the script of one that fails or is missing.
   const unused = new Set([...specifiers.keys()].filter(each => !made.includes(each)).map(byFacade))
   const kept = output.filter(({ fileName }) => !unused.has(fileName.replace(/\.map$/, '')))
   return {
@@ -150,7 +150,7 @@ function facades({ specifiers }: Needed, { entries, commonJs }: Resolved): Plugi
         return { code: `${main}export * from ${from}`, moduleType: 'js' }
       }
     },
-    // Numbered by themselves, chunks keep their hash where others are added: an open page goes on with them.
+    // With numbers of their own, chunks keep their hash if others are added, so open pages can still use them.
     renderChunk: {
       filter: { code: '_cjs_' },
       handler(code) {
@@ -162,7 +162,7 @@ function facades({ specifiers }: Needed, { entries, commonJs }: Resolved): Plugi
   }
 }
 
-/** A file cannot have the name of a folder: `chart` stands aside for files of `chart.js`. */
+/** Names a module. A file cannot have the name of a folder, so `chart` makes room for files of `chart.js`. */
 function entryName(name: string, { entries, files }: Resolved): string {
   if (/\.m?js$/.test(name) && !entries.has(name.slice(FOLDER.length))) return name
   const folder = `${name.slice(FOLDER.length)}.js/`

@@ -1,5 +1,5 @@
-// Lists the files of packages that are published as they are: those that the option names by their paths, and those to
-// which texts refer, from when these are rendered, so nothing is compiled to find them.
+// Lists the files of packages that are published unchanged: those that the option names by their paths, and those to
+// which texts refer, once these are rendered, so nothing is compiled to find them.
 import { dirname, join, resolve } from 'node:path'
 import { entriesGiven } from '../../../runtime/check-options.ts'
 import { oneAtATime } from '../../../runtime/concurrency.ts'
@@ -16,7 +16,7 @@ import { isFree } from '../options.ts'
 import { allOf, isHidden, OPTION, Packages, unusable, type Package } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 
-/** @throws AssetError for those that are not there */
+/** @throws AssetError for missing files */
 export async function namedFiles(
   { packages: given, dir }: Pick<AppSettings, 'packages' | 'dir'>,
   packages: Packages
@@ -65,7 +65,7 @@ export class AskedFiles implements SourceList {
     return this.asked.files
   }
 
-  /** After a change all are forgotten: every text is rendered again, and asks again. */
+  /** Forgets all files after a change: every text is rendered again, and adds them again. */
   readonly verify = oneAtATime(async () => {
     const same = await Promise.all(this.asked.seen.map(each => hasSameInputs(each)))
     if (same.every(Boolean)) return
@@ -88,7 +88,7 @@ export class AskedFiles implements SourceList {
     }
   }
 
-  /** Finds a file beside what was compiled into a text, or one of a package that it may use. */
+  /** Finds a file beside those compiled into a text, or one of a package that it may use. */
   async #find(path: string, from: SourceFile, compiled: readonly string[]) {
     const { directory, packageName: name } = from
     for (const file of [from.file, ...compiled]) {
@@ -113,7 +113,7 @@ export class AskedFiles implements SourceList {
     const mayUse = isOwn || (await isDependency())
     const real = mayUse ? await realpathOf(directory) : undefined
     if (real === undefined) return undefined
-    // Whatever is asked for first, the version that the app itself would get has the plain name.
+    // Whichever is requested first, the version that the app itself would get has the plain name.
     const place = await this.#packages.placeOf(name, join(this.#app.dir, 'index.css'))
     const isPlain = (await realpathOf(join(place, 'node_modules', name))) === real
     const folder = pathFrom(this.#root, real).replace(/^node_modules\//, '')

@@ -17,7 +17,7 @@ export interface Listed extends Partial<Pick<Built, 'failed'>> {
   readonly inside?: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** Only reads the modules, and lists them as they were written. @throws AssetError for what cannot be built */
+/** Only reads the modules, and lists them as written. @throws AssetError for modules that cannot be built */
 export async function readPackages(loaded: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const { entries, workers } = resolved
@@ -30,7 +30,7 @@ export async function readPackages(loaded: Rolldown, wanted: Needed) {
         : null,
     load: id => (id.startsWith(ENTRY) ? 'export {}' : null),
     moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
-      // Rolldown follows what CommonJS requires.
+      // Rolldown follows the modules that CommonJS requires.
       modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])
     }
   }
@@ -55,7 +55,7 @@ export function specifiersOf(to: string, targets: ReadonlyMap<string, string>) {
   return found.length > 0 ? found : undefined
 }
 
-/** The module of a specifier has the name that it has in a build, `npm/preact/hooks.js`; others that of their file. */
+/** Lists modules. That of a specifier is named as in a build, `npm/preact/hooks.js`, others by their file. */
 function listRead(modules: readonly string[], resolved: Resolved, loaded: Rolldown): Listed {
   const { entries, packages, targets } = resolved
   const names = new Map<string, string>()
@@ -67,7 +67,7 @@ function listRead(modules: readonly string[], resolved: Resolved, loaded: Rolldo
     const own = /\.m?js$/.test(path) ? path : `${path}.js`
     const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
     names.set(file, name)
-    // Two versions may have one name, in a store outside of the project.
+    // In a store outside of the project two versions may have the same name.
     taken.add(name)
     const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, loaded)]
     return { ...resolved.sourceOf(name, file), specifiers, compiler }
@@ -83,12 +83,12 @@ function listRead(modules: readonly string[], resolved: Resolved, loaded: Rolldo
   }
 }
 
-/** Makes JavaScript of what Rolldown takes for something else by the name of its file. */
+/** Returns a compiler to JavaScript for files that Rolldown, by their name, reads as something else. */
 function compilerFor(file: string, { transform }: Rolldown): Compiler | undefined {
   const [extension] = /\.(?:json|txt|[cm]?ts|[jt]sx)$/.exec(file) ?? []
   if (extension === undefined) return undefined
   const compile: Compiler['compile'] = async ({ code, path, sourceMap }) => {
-    // Rolldown reads it again, and gives it the names that its readers need.
+    // Rolldown reads the data again, and gives it the exports that importers need.
     if (DATA.test(path)) return { code: `export default ${JSON.stringify(code)}` }
     const made = await transform(basename(path), code, { sourcemap: sourceMap === true })
     const [error] = made.errors

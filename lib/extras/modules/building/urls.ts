@@ -1,4 +1,4 @@
-// Publishes what modules of packages refer to by their own URL.
+// Publishes files to which modules of packages refer relative to their own URL.
 import { basename, dirname, join, posix } from 'node:path'
 import type { Plugin } from 'rolldown'
 import { realpathOf, statOf } from '../../../runtime/files/disk.ts'
@@ -19,7 +19,7 @@ export function urls(resolved: Resolved, { transform }: Rolldown): Plugin {
     transform: {
       filter: { code: 'import.meta.url', id: { exclude: /^\0/ } },
       async handler(code, id) {
-        // The lexer reads neither JSX nor types. Rolldown reports errors, with their places.
+        // The lexer reads neither JSX nor types. Rolldown reports errors with their places.
         const isScript = !/\.(?:[cm]?ts|[jt]sx)$/.test(id)
         const made = isScript
           ? { code, map: null }
@@ -36,7 +36,7 @@ export function urls(resolved: Resolved, { transform }: Rolldown): Plugin {
           const isWorker = IN_WORKER.test(text.slice(Math.max(0, start - 64), start))
           if (isWorker && (await isModule(file))) {
             workers.add(file)
-            // Rolldown takes two of the same name for one.
+            // Rolldown treats two with the same name as one.
             const chunk = { type: 'chunk', id: file, name: name.replace(/\.\w+$/, '') } as const
             url = `import.meta.ROLLUP_FILE_URL_${this.emitFile(chunk)}`
           } else files.set(name, file)

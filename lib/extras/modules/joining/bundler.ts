@@ -1,4 +1,4 @@
-// Replaces modules by the scripts into which they are joined.
+// Replaces modules with the scripts into which they are joined.
 import { dirname, posix } from 'node:path'
 import type { Project } from '../../../runtime/app/extra.ts'
 import type { Bundler, Mention, Transform } from '../../../runtime/app/transform.ts'
@@ -32,7 +32,7 @@ export async function makeBundler(
     sources.of(app).lists.some(({ files }) => files.some(({ specifiers }) => specifiers))
   const isMeant = (app: AppSettings) =>
     modeOf(app) === true || (modeOf(app) === 'packages' && hasPackages(app))
-  // Without Rolldown it is an error to ask for it.
+  // Without Rolldown, the option `bundle` is an error.
   const isJoined = (app: AppSettings) => (isReady || app.bundle !== undefined) && isMeant(app)
   return {
     takes: app => isReady && isMeant(app),
@@ -69,12 +69,12 @@ export async function makeBundler(
   }
 }
 
-/** Joins again with modules apart that turn out to be in another file than that of their name. */
+/** Joins modules, and again with those kept apart that ended up in a file with another name. */
 async function joinedIn(joining: Omit<Joining, 'plan'>, mentioned: readonly string[]) {
   const { root, app, nodes } = joining
   const scripts = await scriptsOf(app, nodes)
   const modules = modulesIn(scripts)
-  // A project that has nothing to join needs no Rolldown.
+  // A project with nothing to join needs no Rolldown.
   if (modules.size === 0) return undefined
   const outside = [...nodes.values()].filter(({ path }) => !scripts.has(path))
   const links = outside.flatMap(({ links = [] }) => links).filter(path => path !== undefined)
@@ -124,7 +124,7 @@ export async function nodeOf({ name, code, map, from }: Made, app: AppSettings, 
   return { app: first.app, path, source, ...draft, sources }
 }
 
-/** Joined scripts refer to assets by their plain URLs. */
+/** Finds the links of joined scripts, which refer to assets by their plain URLs. */
 export function linked(node: Draft, all: Nodes): Draft {
   if (!node.sources) return node
   const links = (node.text?.references ?? []).map(({ path: url }) => {

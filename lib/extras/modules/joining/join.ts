@@ -1,4 +1,4 @@
-// Joins modules by Rolldown, which is told where each import leads.
+// Joins modules with Rolldown, for which it resolves each import.
 import { isBuiltin } from 'node:module'
 import { basename, dirname, join as joinPath, posix, resolve } from 'node:path'
 import type { OutputChunk, Plugin } from 'rolldown'
@@ -27,7 +27,7 @@ import type { Nodes, Script } from './scripts.ts'
 export interface Joining {
   readonly root: string
   readonly app: AppSettings
-  /** The browsers for which it is minified, none for any; undefined: it is not. */
+  /** The browsers for which it is minified, none for any; undefined if it is not minified. */
   readonly minifyTarget: readonly string[] | undefined
   readonly plan: Plan
   readonly nodes: Nodes
@@ -35,23 +35,23 @@ export interface Joining {
 
 export interface Made {
   readonly name: string
-  /** The code refers to assets by plain URLs, absolute or relative to its own. */
+  /** The code, which refers to assets by plain URLs, absolute or relative to its own. */
   readonly code: string
   readonly map: string | undefined
-  /** The paths of the scripts that it was made from; the first one stands for it. */
+  /** The paths of the scripts from which it was made; the first one represents it. */
   readonly from: readonly [string, ...string[]]
 }
 
-/** Stands in front of the file of a CommonJS module that other files import; `.js` follows, for it is an ES module. */
+/** The prefix of a CommonJS file that others import; `.js` is appended, as the facade is an ES module. */
 const FACADE = '\0facade:'
 const fileOf = (id: string) => (id.startsWith(FACADE) ? id.slice(FACADE.length, -'.js'.length) : id)
 
-/** Rolldown puts files here that are none of the app's modules. */
+/** The folder for files of Rolldown that are not modules of the app. */
 const FOLDER = 'joined/'
 
 type PathOf = (id: string) => string | undefined
 
-/** @returns also the paths of modules that are not in the files of their names, but must be */
+/** @returns `moved` has the paths of modules that are not in the files of their names, but must be */
 export async function join(rolldown: Rolldown, joining: Joining) {
   const { plan } = joining
   const { modules, apart, placed } = plan
@@ -61,7 +61,7 @@ export async function join(rolldown: Rolldown, joining: Joining) {
     const chunks = await chunksOf(rolldown, joining, pathOf)
     const moved = chunks.flatMap(({ fileName, moduleIds, facadeModuleId }) => {
       const paths = [...moduleIds, facadeModuleId ?? ''].flatMap(id => pathOf(id) ?? [])
-      // Rolldown changes one of two names that differ by case alone.
+      // Rolldown changes one of two names that differ only in case.
       const entry = fileName.startsWith(FOLDER) ? undefined : pathOf(facadeModuleId ?? '')
       const isMeant = (path: string) => placed.has(path) || path === entry
       return paths.filter(path => isMeant(path) && modules.get(path)?.source.name !== fileName)
@@ -82,7 +82,7 @@ export async function join(rolldown: Rolldown, joining: Joining) {
   }
 }
 
-/** Rolldown sorts what it leaves to be imported. Statements change places only with each other: source maps stay right. */
+/** Restores the order of imports, which Rolldown sorts. Only these statements move, so source maps stay right. */
 function inOrder(code: string, parse: Rolldown['parseAst'], written = '') {
   const found = parse(code).body.flatMap(each => ('source' in each && each.source ? each : []))
   const all = importsIn(written).map(({ specifier }) => specifier)
@@ -105,13 +105,13 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
     const id = idOf(file)
     return [name, commonJs.has(path) ? `${FACADE}${id}.js` : id]
   })
-  /** Maps specifiers that lead nowhere to a file of a package that imports them. An unused one may be missing. */
+  /** Maps specifiers that lead nowhere to a package's file that imports them. An unused one may be missing. */
   const lost = new Map<string, string>()
   const build = await rolldown({
     input: Object.fromEntries(inputs),
     cwd: root,
     ...buildOptions('production', app.constants),
-    // With strictExecutionOrder, ES modules that need no wrapper have none; some would run before CommonJS in front of them.
+    // With on-demand wrapping, some ES modules have no wrapper, and would run before CommonJS modules in front of them.
     experimental: { attachDebugInfo: 'none', onDemandWrapping: !hasCommonJs },
     plugins: [modulesFrom(joining, pathOf, lost)]
   })
@@ -121,13 +121,13 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
       ? { compress: { target: [...target] }, mangle: true, codegen: true }
       : target !== undefined,
     sourcemap: 'hidden',
-    // Modules that are not joined are a file each, and the browser runs them.
+    // Modules that are not joined are separate files, which the browser runs in order.
     strictExecutionOrder: apart.size < modules.size,
     sanitizeFileName: false,
     entryFileNames: '[name]',
     chunkFileNames: ({ name }) => `${FOLDER}${name}${name.endsWith('.js') ? '' : '.js'}`,
     codeSplitting: {
-      // A group takes what its modules import as well, but for what those in front of it have.
+      // A group also takes the imports of its modules, except those in earlier groups.
       groups: Array.from(groups, ([name, paths]) => ({
         name,
         test: id => !id.startsWith(FACADE) && paths.has(pathOf(id) ?? '')
@@ -188,7 +188,7 @@ function modulesFrom(
   }
 }
 
-/** To Rolldown `.cts` and `.mts` say how the text is to be read, which by then is that of a `.js`. */
+/** Returns a file's ID: Rolldown would parse `.cts` and `.mts` by extension, but the text is already JavaScript. */
 const idOf = (file: string) => (/\.[cm]ts$/i.test(file) ? `${file}.js` : file)
 
 function namesFrom(path: string, scripts: Iterable<Script>): string[] {
@@ -209,7 +209,7 @@ function madeOf(
 ): Made {
   const [first, ...rest] = [facadeModuleId ?? '', ...moduleIds].flatMap(id => pathOf(id) ?? [])
   const here = posix.dirname(posix.join(app.urlPrefix, fileName))
-  /** The path that a source has in a source map: that of its file, whatever its name is. */
+  /** Returns the path of a source in a source map: that of its file, whatever its name. */
   const writtenAt = (source: string) => {
     const file = resolve(root, 'dist', dirname(fileName), source)
     const path = pathOf(file)
@@ -217,7 +217,7 @@ function madeOf(
     const { packageName, directory = '' } = script?.source ?? {}
     if (path !== undefined && script && packageName === undefined)
       return posix.relative(here, posix.join(dirname(path), basename(script.source.file)))
-    // CommonJS modules require files that are no modules of their own.
+    // CommonJS modules also require files that are not listed.
     const [, required] = /(?:^|.*\/)node_modules\/(.+)/.exec(pathFrom(root, file)) ?? []
     const inPackage = script
       ? `${packageName}/${pathFrom(directory, script.source.file)}`

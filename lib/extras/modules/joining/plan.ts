@@ -1,4 +1,4 @@
-// Plans which of the joined modules are entries, and into which files those of packages go.
+// Plans which joined modules are entries, and into which files those of packages go.
 import { importOrder } from '../../../runtime/views/modules.ts'
 import { reachedFrom, type Script, type Scripts } from './scripts.ts'
 
@@ -8,7 +8,7 @@ interface Known {
   /** All modules, sorted by path. */
   readonly modules: Scripts
   readonly scripts: Scripts
-  /** The paths of scripts that are loaded by something else than a module. */
+  /** The paths of scripts that something other than a module loads. */
   readonly named: ReadonlySet<string>
   readonly mode: 'packages' | boolean
 }
@@ -29,7 +29,7 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
   }
   const entries = [...joined].filter(isEntry).map(([path]) => path)
   const reached = reachedFrom(entries, joined)
-  // These modules only import each other.
+  // The remaining modules only import each other.
   for (const path of joined.keys()) {
     if (reached.has(path)) continue
     entries.push(path)
@@ -40,7 +40,7 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
   const first = [...scripts].filter(isFirst).map(([path]) => path)
   const [fileOf, files] = packageFiles(joined, scripts, first, [...lazy])
   const apart = new Set([...modules.keys()].filter(path => moved.has(path)))
-  // A module that one apart imports must not be in a file that imports that one.
+  // A module that is imported by one kept apart must not be in a file that imports the latter.
   const shared = reachedFrom(apart, scripts, true)
   const names = [...Array.from(files, file => `${file}/shared`), ...files]
   const groups = new Map(names.map(name => [name, new Set<string>()]))
@@ -53,15 +53,15 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     new Set([...joined].flatMap(([path, script]) => (is(script) ? path : [])))
   return {
     modules,
-    /** The paths of modules that stay files, as the bundler would put them into another one. */
+    /** The paths of modules that stay separate files, as the bundler would put them into another one. */
     apart,
     /** The paths of joined modules that keep their names. */
     entries: entries.toSorted(),
-    /** The paths of the modules that a file gets, by its name, after the files that it imports. */
+    /** The paths of the modules in each file, by its name; each file follows those that it imports. */
     groups,
     /** The paths of entries whose code must be in the file of their name. */
     placed: joinedThat(({ isPlaced, isModule }) => isPlaced && isModule),
-    /** The paths of joined modules that have no names of exports of their own. */
+    /** The paths of joined modules without named exports. */
     commonJs: joinedThat(isCommonJs),
     hasCommonJs: every.some(isCommonJs)
   }
@@ -70,8 +70,8 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
 /** Packages with fewer bytes, not minified, may share a file. */
 const SMALL = 160_000
 
-// Small packages share the file of those that the same scripts load, and what a script loads loads no less: no file is
-// imported by one that it imports. The files are in an order in which each follows those that it imports.
+// Small packages share a file with those that the same scripts load. The scripts that load a package also load its
+// imports, so no file is imported by one that it imports. Each file follows those that it imports.
 export function packageFiles(
   modules: Scripts,
   scripts: Scripts,
@@ -81,7 +81,7 @@ export function packageFiles(
   const packages = packagesIn(modules)
   const importsOf = (name: string) => [...(packages.get(name)?.imports ?? [])]
   const sizeOf = (name: string) => packages.get(name)?.size ?? 0
-  /** One that needs a large package is large. */
+  /** A package that needs a large one counts as large. */
   const isSmall = (name: string) =>
     [...importOrder([name], importsOf)].every(each => sizeOf(each) < SMALL)
   const [atOnce, soon] = [loadersIn(scripts, first), loadersIn(scripts, later)]
@@ -101,7 +101,7 @@ export function packageFiles(
   return [fileOf, importOrder([...files.keys()], file => files.get(file) ?? [])]
 }
 
-/** Returns for each package the scripts that load it, in the same order for all. */
+/** Returns the scripts that load each package, in the same order for all. */
 function loadersIn(scripts: Scripts, roots: readonly string[]): ReadonlyMap<string, string[]> {
   const loaders = new Map<string, string[]>()
   for (const root of roots.toSorted()) {
@@ -119,7 +119,7 @@ function packagesIn(modules: Scripts) {
     if (name === undefined) continue
     const known = packages.get(name) ?? { imports: new Set(), size: 0 }
     packages.set(name, known)
-    // Modules that CommonJS requires are not known here.
+    // The modules that CommonJS requires are unknown here.
     known.size += isModule ? code.length : SMALL
     for (const path of [...imports, ...dynamicImports]) {
       const to = modules.get(path)?.source.packageName

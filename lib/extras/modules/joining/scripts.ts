@@ -1,4 +1,4 @@
-// Describes the scripts of an app: what they import, and which of them are modules.
+// Describes the scripts of an app: their imports, and which of them are modules.
 import { dirname, posix } from 'node:path'
 import { inParallel } from '../../../runtime/concurrency.ts'
 import { readContent } from '../../../runtime/files/open-file.ts'
@@ -11,21 +11,21 @@ import { finish, textType, type Draft } from '../../../publishing/rendering/draf
 import { takeInlineMap } from '../../../publishing/rendering/source-map.ts'
 import { refuseDeep } from '../rolldown.ts'
 
-/** A script with the plain URLs of what it refers to. Paths are those of such URLs, decoded. */
+/** A script whose references are plain URLs. Paths are those of such URLs, decoded. */
 export interface Script {
   readonly source: SourceFile
   readonly code: string
-  /** The source map as JSON, which is not in the code; null for one that cannot be read. */
+  /** The source map as JSON, which is not in the code; null if it cannot be read. */
   readonly map?: string | null | undefined
-  /** True for syntax that only a module may have. */
+  /** True if it has syntax that only a module may have. */
   readonly isModule: boolean
-  /** True if it uses its own URL, which would be that of another file. */
+  /** True if it uses its own URL, which would change in a joined file. */
   readonly isPlaced: boolean
   readonly imports: ReadonlySet<string>
   readonly dynamicImports: ReadonlySet<string>
-  /** Modules to which it refers, or that it imports, by a URL with a query or fragment: each such URL runs them once more. */
+  /** The modules that it names by URLs with a query or fragment, each of which runs them once more. */
   readonly again: ReadonlySet<string>
-  /** The assets to which it refers in another way than by an import. */
+  /** The assets to which it refers other than by an import. */
   readonly others: ReadonlySet<string>
 }
 
@@ -36,7 +36,7 @@ export async function scriptsOf(app: AppSettings, nodes: Nodes): Promise<Scripts
   const all = [...nodes.values()].filter(each => each.app === app && textType(each.path) === 'js')
   const times = new Map<string, number>()
   for (const { source } of all) times.set(source.file, (times.get(source.file) ?? 0) + 1)
-  // Rolldown knows a module by its file: one that has two names, by two directories of sources, stays a file under both.
+  // Rolldown identifies modules by file: one with two names, from two source directories, stays a file under both.
   const own = all.filter(({ source }) => times.get(source.file) === 1)
   const read = async (node: Draft) => [node.path, await scriptOf(node, nodes)] as const
   return new Map(await inParallel(own, 16, read))
@@ -52,7 +52,7 @@ async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
     const { kind, suffix = '' } = text?.references[at] ?? {}
     if (path === undefined || path === node.path + MAP) continue
     const isScript = textType(path) === 'js'
-    // A URL with a query is another module than the one without.
+    // A URL with a query is a different module from the one without.
     if (suffix !== '' && isScript) again.add(path)
     if (kind === 'import' && (suffix === '' || isScript)) imports.add(path)
     else if (kind === 'dynamic-import' && suffix === '') dynamicImports.add(path)
@@ -66,7 +66,7 @@ async function scriptOf(node: Draft, nodes: Nodes): Promise<Script> {
 const LITERAL_URL =
   /\bnew\s+URL\s*\(\s*(["'`])\/(?:(?!\1)[^\\\n])*\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
 
-/** Returns the text with the plain URLs of what it refers to, and its source map, which is null if it cannot be read. */
+/** Returns the text with plain URLs as references, and its source map, null if that cannot be read. */
 export async function plainText(node: Draft) {
   const { path, links = [], map } = node
   const urls = links.map(to => (to === undefined || to === path + MAP ? undefined : encodePath(to)))
@@ -80,7 +80,7 @@ const BEGINNING =
   /\bimport\s*\(\s*(?:`(?<template>\.{0,2}\/[^`$]*)\$\{|(["'])(?<text>\.{0,2}\/(?:(?!\2)[^\n])*)\2\s*\+)/g
 const RESOLVED = /\bimport\.meta\.resolve\(\s*(["'`])(?<text>\.{0,2}\/(?:(?!\1)[^\n])*)\1/g
 
-/** Returns the paths of assets whose URL a module computes: they stay files. */
+/** Returns the paths of assets whose URLs a module computes, which stay separate files. */
 function loadedBy(code: string, directory: string, nodes: Nodes): string[] {
   const found = (pattern: RegExp) =>
     Array.from(code.matchAll(pattern), ({ groups = {} }) => {
@@ -93,7 +93,7 @@ function loadedBy(code: string, directory: string, nodes: Nodes): string[] {
   return begun.length + whole.length > 0 ? [...nodes.keys()].filter(isLoaded) : []
 }
 
-/** @param isEager leaves out what is imported later */
+/** @param isEager leaves out dynamic imports */
 export function reachedFrom(paths: Iterable<string>, all: Scripts, isEager = false): Set<string> {
   const reached = new Set(paths)
   for (const path of reached) {
@@ -104,13 +104,13 @@ export function reachedFrom(paths: Iterable<string>, all: Scripts, isEager = fal
   return reached
 }
 
-/** Returns a module, and those that it imports and that import it, through others as well. */
+/** Returns a module and those with which it forms a cycle, directly or not. */
 export function cycleOf(path: string, modules: Scripts): string[] {
   const reached = [...reachedFrom([path], modules, true)]
   return reached.filter(each => reachedFrom([each], modules, true).has(path))
 }
 
-/** Rolldown runs at once what is imported like this, and so ignores `defer`. */
+/** Rolldown ignores `defer`, and runs such imports at once. */
 const DEFERRED = /\bimport\s+defer\s*\*/
 
 export function modulesIn(all: Scripts): Scripts {
@@ -122,8 +122,8 @@ export function modulesIn(all: Scripts): Scripts {
   return new Map(paths.map(path => [path, scripts.get(path) as Script]))
 }
 
-// A joined module that awaits at its top level would make those wait that a browser runs meanwhile, unless nothing imports
-// it; one that is imported by a URL with a query would not run once more. What imports them stays apart as well.
+// A joined module with top-level await would delay others that a browser runs meanwhile, unless nothing imports it; one
+// that is imported by a URL with a query would not run once more. Their importers are kept apart as well.
 export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<string> {
   const importers = new Map<string, string[]>()
   for (const [path, { imports }] of scripts)
@@ -135,7 +135,7 @@ export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<
   return found
 }
 
-/** Joining tells what is wrong with a text that cannot be parsed. */
+/** Returns false for a text that cannot be parsed, which joining reports. */
 function awaitsIn(code: string, parse: (code: string) => object) {
   try {
     refuseDeep(code)
@@ -146,7 +146,7 @@ function awaitsIn(code: string, parse: (code: string) => object) {
   }
 }
 
-/** Nodes may be deeper in each other than the call stack: chains have no brackets. */
+/** Uses no recursion, as nodes may be nested deeper than the call stack: chains have no brackets. */
 function isAwaiting(program: object): boolean {
   const nodes: unknown[] = [program]
   for (const node of nodes) {
