@@ -1,4 +1,4 @@
-// Looks in views for names of assets that do not exist.
+// Searches views for names of assets that do not exist.
 import { ifAssetError } from '../../runtime/errors.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
 import { statIfThere } from '../../runtime/files/at-start.ts'
@@ -17,13 +17,13 @@ import { isInlined } from '../media/extra.ts'
 import { notInlined } from '../media/media.ts'
 import { globsOf, HELPERS, inViews, literalNames, unmatchedViews, USUAL } from './views.ts'
 
-/** The fault of a name; its `path` consists of the view's path below the root and the line: `views/a.ejs:7`. */
+/** The fault of a name; `path` is the view's path below the root and the line: `views/a.ejs:7`. */
 interface ViewProblem extends Problem {
   readonly name: string
   readonly near?: string | undefined
 }
 
-/** @param isPublished true: what answers in production is asked; false: sources, which may not be precompiled yet */
+/** @param isPublished true to check against published files; false for sources, which may not be precompiled yet */
 export async function checkViews(
   project: Project,
   globs: readonly string[],
@@ -49,7 +49,7 @@ export const HELP = 'production.md#names-in-views'
 export async function checkOption(project: Project): Promise<Check | undefined> {
   const isGiven = project.options.views !== undefined
   const globs = isGiven ? globsOf(project) : USUAL
-  // Nobody has said that these are views, nor that mounts have a build by now.
+  // These may not be views, and mounts may have no build yet.
   const isSure = ({ isCertain, helper }: Named) => isCertain && !helper.startsWith('entry')
   const checked = checkViews(project, globs, true, each => isGiven || isSure(each))
   const views = await (isGiven ? checked : checked.catch(ifAssetError(() => undefined)))
@@ -65,7 +65,7 @@ export const totalOf = ({ files, names }: Readonly<Record<'files' | 'names', num
 
 type Fault = Pick<ViewProblem, 'near' | 'message'>
 
-/** The entries of bundles, the names of files in mounts, and the files into which the last precompile put others. */
+/** Names of apps, entries of bundles, names of files in mounts, and files into which the last precompile put others. */
 type Known = Awaited<ReturnType<typeof knownIn>>
 
 async function knownIn(project: Project, isPublished: boolean) {
@@ -82,12 +82,12 @@ type Named = ReturnType<typeof literalNames>[number]
 function faultOf(named: Named, known: Known): Fault | undefined {
   const { app, helper, name: given, isCertain } = named
   const { apps, entries, sources } = known
-  // The pages of every app may have a view that is below none.
+  // The pages of every app may use a view that is below no app.
   const own = apps.filter(each => app === undefined || each.name === app)
   const appNames = apps.map(({ name }) => name)
   if (app !== undefined && own.length === 0)
     return { message: unlike('an app', app, appNames).message }
-  // Applications have functions of that name for other files.
+  // Applications may have a function with that name for other files.
   if (helper === 'inline' && !isCertain) return undefined
   const entry = given.replace(/^(?:\.?\/)+/, '')
   if (helper === 'entry' || helper === 'entryFiles') {
@@ -116,7 +116,7 @@ function unlike(what: string, name: string, known: readonly string[]): Fault {
   return { near, message: `'${name}' is not ${what}${hint}` }
 }
 
-/** @param names are the name, and others that it may stand for @param own the apps whose pages may have the view */
+/** @param names the name, and others for which it may stand @param own the apps whose pages may use the view */
 function missing(names: string[], own: OwnNames[], known: Known): Fault | undefined {
   const { apps, holders, sources } = known
   const [name = ''] = names
@@ -140,7 +140,7 @@ function missing(names: string[], own: OwnNames[], known: Known): Fault | undefi
 
 interface OwnNames extends Pick<AppSettings, 'name' | 'dir' | 'urlPrefix'> {
   readonly names: readonly string[]
-  /** Tells of a name that it has whether the helper `inline` may write the file. */
+  /** Finds a name, and tells whether the helper `inline` may write the file. */
   readonly find: (name: string) => { readonly isInlined: boolean } | undefined
 }
 
@@ -169,7 +169,7 @@ async function inSources(project: Project, sources: Sources): Promise<OwnNames[]
 }
 
 async function inManifest(given: Project, file: string): Promise<OwnNames[]> {
-  // These names are those of the manifest, unless the options set `compile`.
+  // Without `compile`, the names are those of the manifest.
   const settings = given.changed({ compile: false })
   const manifest = await readNames(file, settings.apps)
   const isThere = (path: string) => statIfThere(publicFile(settings, path)) !== undefined
@@ -179,7 +179,7 @@ async function inManifest(given: Project, file: string): Promise<OwnNames[]> {
     find(name) {
       const owner = ownerOf(settings, app, name)
       const entry = manifest.find(owner.app, owner.name)
-      // Without fingerprints a page has the URL of any name, and a file may answer there.
+      // Without fingerprints a page has a URL for any name, and a file may be there.
       const isFound = owner.app.fingerprint ? entry : isThere(assetPath(owner.app, owner.name))
       return isFound ? { isInlined: entry?.svg !== undefined } : undefined
     }

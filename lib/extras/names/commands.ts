@@ -1,4 +1,4 @@
-// The command `types`, and the names in views for `verify --views`.
+// The command `types`, and the check of names in views, `verify --views`.
 import type { Addition, Call, Command } from '../../runtime/app/extra.ts'
 import { printProblems, UsageError } from '../../publishing/cli/command.ts'
 import { projectOf } from '../../publishing/cli/config.ts'

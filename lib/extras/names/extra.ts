@@ -1,4 +1,4 @@
-// Writes the names of assets as types, and checks those in views.
+// Writes the names of assets as types, and checks names in views.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { statIfThere } from '../../runtime/files/at-start.ts'

@@ -11,7 +11,7 @@ import { namesInMounts } from '../vite/bundles.ts'
 import { loadSources } from '../../publishing/sources/sources.ts'
 import { typesFile } from './options.ts'
 
-// A package may offer other files in development, and any name may belong to a bundle that has not been built.
+// Packages may have other files in development; with `test`, mounts accept any name of a bundle that is not built.
 export async function namedInProduction(given: Project, warn: Warn, running?: Pipeline) {
   const project = given.changed({ env: 'production' }, true)
   const known = () => namesInMounts({ ...project, env: 'test' }, warn, running?.running)
@@ -28,7 +28,7 @@ export async function writeNameTypes(named: Named): Promise<boolean> {
   return true
 }
 
-/** A file that exists is written now, and again whenever a source has appeared or gone, until it is removed. */
+/** Writes an existing file now, and again whenever a source is added or removed, until the file is removed. */
 export async function keepNameTypes(pipeline: Pipeline): Promise<void> {
   const file = typesFile(pipeline.settings)
   const warn = warnOnce()
@@ -57,7 +57,7 @@ async function nameTypes({ project: { apps }, sources, known }: Named): Promise<
     return [source.name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
   })
   const built = await known()
-  // In a page, what follows a `?` or a `#` does not belong to the name.
+  // In a page, a name ends at a `?` or a `#`.
   const names = new Set([...own, ...(built?.sources ?? [])].filter(name => !/[?#]/.test(name)))
   const ofKinds = KINDS.map(kind => {
     const ofKind = literals([...names].filter(name => kindOfName(name) === kind))

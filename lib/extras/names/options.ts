@@ -3,7 +3,7 @@ import { isText, type Expectation } from '../../runtime/check-options.ts'
 
 export interface NameOptions {
   /**
-   * Globs of the project's views, relative to `root`: `precompile` and `verify` look in them for names of
+   * Globs of the project's views, relative to `root`: `precompile` and `verify` search them for names of
    * assets that do not exist. Default: none.
    * @example
    * 'apps/*&#47;views/**&#47;*.ejs'

@@ -1,4 +1,4 @@
-// Finds views, and what they name and import, in their text, whatever its language.
+// Finds views, and the names and imports in their text, whatever its language.
 import { basename, isAbsolute, join, resolve } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { bytesOf, entriesBelow, statOf } from '../../runtime/files/disk.ts'
@@ -11,8 +11,8 @@ import type { ViewHelpers } from '../../runtime/views/view-helpers.ts'
 
 const CONCURRENCY = 16
 
-// Looks at the views that match globs, in the order of their paths. Assets and declarations of types are no views: they
-// name what no page loads by itself. A view below the folder of an app is for pages of that app, any other for all.
+// Looks at the views that match globs, in the order of their paths. Assets and type declarations are not views: their
+// names do not show what pages load. A view below the folder of an app is for pages of that app, any other for all.
 export async function inViews<T>(
   root: string,
   apps: readonly Pick<AppSettings, 'name' | 'dir'>[],
@@ -42,12 +42,12 @@ export async function unmatchedViews(project: Project): Promise<string[]> {
     .map(glob => `views: '${glob}' matches no file of the project: correct or remove it`)
 }
 
-/** Paths are relative to the root. In folders of packages and hidden ones a glob matches only if it begins there. */
+/** Returns paths below the root. In hidden folders and those of packages, a glob matches only if it begins there. */
 async function filesOf(root: string, given: string): Promise<string[]> {
   const written = withSlashes(given)
-  // `/views/**` begins at the root of the project, unless it is the absolute path of something in it.
+  // `/views/**` begins at the root of the project, unless it is an absolute path inside it.
   const glob = isAbsolute(written) && isInside(root, written) ? pathFrom(root, written) : written
-  // These are the folders before the first name with a pattern.
+  // The base consists of the folders before the first name with a pattern.
   const below = glob.replace(/^(?:\.?\/)+/, '')
   const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(below) ?? []
   const matches = matcherOf([glob])
@@ -61,10 +61,10 @@ async function filesOf(root: string, given: string): Promise<string[]> {
   return views.flat()
 }
 
-// The extra that has `preload` may be taken out.
+// The extra that has `preload` may be removed.
 type Naming = Exclude<keyof ViewHelpers, 'app' | 'devOrigins' | 'live' | 'version'> | 'preload'
 
-/** Each helper that takes names has the extension that it appends to a name without a known one. */
+/** The helpers that take names, each with the extension that it appends to a name without a known one. */
 export const HELPERS: Readonly<Record<Naming, string>> = {
   ...{ javascript: '.js', stylesheet: '.css', importMap: '.js' },
   ...{ image: '', inline: '', favicon: '', video: '', audio: '', path: '', url: '' },
@@ -94,13 +94,13 @@ const CONTEXT = /\bctx\s*\.\s*$/
 /** `background: url('a.png'), url('b.png')` */
 const CSS = new Set(['path', 'url', 'image'])
 const IN_CSS = /[\w:,)]\s*$/
-/** EJS and Nunjucks have such comments. */
+/** Matches comments of EJS and Nunjucks. */
 const COMMENT = /<%#[^]*?%>|\{#[^]*?#\}/g
 const LONGEST_RECEIVER = 80
 
 const isHelper = (word: string): word is Naming => Object.hasOwn(HELPERS, word)
 
-/** Names that are computed, or appear in options, are not found. */
+/** Finds literal names, but not computed ones or those in options. */
 export function literalNames(text: string): LiteralName[] {
   const found: LiteralName[] = []
   const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))
@@ -111,7 +111,7 @@ export function literalNames(text: string): LiteralName[] {
     const isCertain = ours !== null || (helper === 'preload' && CONTEXT.test(before))
     if (!isCertain && (MEMBER.test(before) || (CSS.has(helper) && IN_CSS.test(before)))) continue
     const of = { helper, at, isCertain, ...(ours?.[1] !== undefined && { app: ours[1] }) }
-    // Without a receiver it may be koa-favicon's.
+    // Without a receiver, the function may be koa-favicon's.
     if (end && ours) found.push({ ...of, name: 'favicon.ico' })
     LITERAL.lastIndex = at + call.length
     for (let match = LITERAL.exec(code); match; match = match[4] ? LITERAL.exec(code) : null) {
@@ -127,13 +127,13 @@ const PLACES = ['views', 'templates', 'src/views', 'src/templates']
 export const USUAL = [...PLACES, `apps/*/{${PLACES.join(',')}}`].map(place => `${place}/**`)
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^"'`\s]+)\1/g
-/** Names of scripts and stylesheets may be in options, or in variables. */
+/** Matches names of scripts and stylesheets in options and variables. */
 const FILE = /(["'`])([^"'`\s]+\.(?:m?js|css))\1/g
-/** Other code of a template imports nothing for a browser. */
+/** Matches inline scripts, as other code of a template imports nothing for a browser. */
 const INLINE = /<script\b[^>]*>([^]*?)<\/script/gi
 const IS_SCRIPT = /\.[cm]?[jt]sx?$/i
 
-/** Finds what views load: scripts and stylesheets by the helpers, and modules by their inline scripts. */
+/** Finds the names that views load: scripts and stylesheets by helpers, and modules by inline scripts. */
 export async function mentionsIn(project: Project): Promise<Mention[]> {
   const globs = [project.options.views ?? USUAL].flat()
   const all = await inViews(project.root, project.apps, globs, (text, file, own) => {
@@ -146,7 +146,7 @@ export async function mentionsIn(project: Project): Promise<Mention[]> {
         name: withoutBase(name, project.base)
       }))
     const inline = Array.from(text.matchAll(INLINE), ([, code = '']) => code)
-    // Pug has no end tags; a partial may be what is in a script.
+    // Pug has no end tags, and a partial may be the inside of a script.
     const isWhole = IS_SCRIPT.test(file) || inline.length === 0
     const imported = foundIn(isWhole ? text : inline.join('\n'), IMPORT)
     const others = [IMPORT, FILE].flatMap(pattern => foundIn(text, pattern))
