@@ -1,4 +1,4 @@
-// Declares the commands for the directory of a build, `compress` and `keep`, and lists those of the room.
+// Declares the commands for the directory of a build, `compress` and `keep`, and lists all of this extra.
 import { type CompressReport, compress as compressDirectory } from './compress.ts'
 import { keep as keepFiles } from './keep.ts'
 import { clean, LIMIT_OPTIONS, limitsIn, MANIFEST, verify } from './deploy-commands.ts'

@@ -1,4 +1,4 @@
-// Reads the directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
+// Reads the directory of a build: its files, its bundler's manifest, and the files that were kept in it.
 import { join } from 'node:path'
 import { AssetError } from '../../runtime/errors.ts'
 import { removeInPlace } from '../../runtime/files/containment.ts'
@@ -16,7 +16,7 @@ const OTHERS = ['metafile.json', 'meta.json', 'stats.json', 'assets-manifest.jso
 
 export type BuildFiles = Awaited<ReturnType<typeof readBuild>>
 
-/** @param other a path that the directory may have had when it was built: esbuild's paths start with its name */
+/** @param other a path that the directory may have had when it was built, as esbuild's paths start with its name */
 export async function readBuild({ path, files }: BuiltDirectory, name?: string, other = path) {
   const names = name === undefined ? [VITES, ...OTHERS] : [name]
   for (const manifest of names.map(each => join(path, each))) {
@@ -35,7 +35,7 @@ export async function readBuild({ path, files }: BuiltDirectory, name?: string, 
   throw new AssetError('manifest-missing', message)
 }
 
-/** Returns undefined for any other directory: a `manifest.json` may be that of a web application, unlike Vite's. */
+/** Returns undefined for a directory without a build: unlike Vite's, a `manifest.json` may be a web app's. */
 export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFiles | undefined> {
   return readBuild(built, name).catch(async (error: unknown) => {
     const isOther = ['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')
@@ -48,7 +48,7 @@ export function findBuild(built: BuiltDirectory, name?: string): Promise<BuildFi
 export const keptIn = async ({ path }: BuiltDirectory) =>
   readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
 
-/** A server that has already read the manifest reads both again when the manifest has changed. */
+/** Writes the list, and touches the manifest, so that a server reads both again. */
 export async function writeKept({ path, place }: BuiltDirectory, all: KeptFiles, manifest: string) {
   const file = keptListIn(path)
   const existing = (await readSnapshot(file))?.bytes
@@ -63,7 +63,7 @@ export async function writeKept({ path, place }: BuiltDirectory, all: KeptFiles,
   await touch(manifest, await nowOnDisk(path), place)
 }
 
-/** Without the list the next `keep` would not take files of earlier builds along, and `clean` would not remove them. */
+/** @throws AssetError if the list is missing: `keep` would not copy files of earlier builds, nor `clean` remove them */
 export async function requireList({ path, files }: BuiltDirectory, build: BuildFiles) {
   if (await statOf(keptListIn(path))) return
   const names = new Set(Array.from(build.hashed, versionKey))

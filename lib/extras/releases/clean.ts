@@ -1,4 +1,4 @@
-// Removes what open pages no longer ask for: files of earlier deploys, and files that `keep` has brought into a build.
+// Removes files that open pages no longer need: those of earlier deploys, and those that `keep` has copied to a build.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
@@ -99,14 +99,14 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
   const directory = publicFile(settings, settings.prefix)
   if (!(await wouldBeInPlace(settings.place, join(directory, 'any'))))
     throw outsidePlace(settings.place, directory, 'cleaned')
-  // This fails before the lock creates anything in a directory without a manifest.
+  // Without a manifest this fails before the lock creates anything in the directory.
   await readNames(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
     const { versions, deltas } = await listPublished(settings)
     const { assets } = await readNames(manifestFile(settings))
     const current = new Set(Array.from(assets.values(), ({ target }) => decodeURIComponent(target)))
-    // Times are those of the disk, which may be another machine's. A dry run may lack the permission to ask it.
+    // Times are those of the disk, which may be another machine's. A dry run may lack permission to read its clock.
     const now = dryRun ? Date.now() : Number((await nowOnDisk(directory)) / 1_000_000n)
     const dated = await inParallel([...versions.values()], CONCURRENCY, files =>
       withTimes(files, current)
@@ -127,7 +127,7 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
   }
 }
 
-/** Returns the versions of `precompile`, each with its change time in milliseconds. A current one is the newest. */
+/** Returns the versions of `precompile`, each with its change time in milliseconds. A current one is newest. */
 async function withTimes(versions: readonly PublishedFile[], current: ReadonlySet<string>) {
   const times = new Map<PublishedFile, number>()
   for (const version of versions) {
@@ -141,7 +141,7 @@ async function withTimes(versions: readonly PublishedFile[], current: ReadonlySe
   return times
 }
 
-/** A delta lacks an end if a version of it is not kept. Beside any other file it is not ours. */
+/** Tells whether one of the two versions of a delta is not kept. A delta beside any other file is not ours. */
 function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): boolean {
   const plain = splitFingerprint(base)?.name
   if (plain === undefined) return false
@@ -169,7 +169,7 @@ export async function cleanKept(directory: string, options: CleanKeptOptions = {
     const delta = splitDelta(file)
     return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
   })
-  // A folder or a link in the place of a copy stays.
+  // A folder or a link with the name of a copy stays.
   const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))
   const gone = [...endless.map(file => [file]), ...copied].map(files => files.map(pathOf))
   const bytes = await removeFiles(served.place, gone, dryRun)
@@ -182,7 +182,7 @@ export function outdatedBuilds(limits: Limits, kept: Iterable<readonly [string, 
   return outdatedAmong(limits, new Map(times))
 }
 
-/** Returns the versions that neither limit keeps. @param dated has each with a time in milliseconds */
+/** Returns the versions that neither limit keeps. @param dated the versions, each with a time in milliseconds */
 function outdatedAmong<T>(limits: Limits, dated: ReadonlyMap<T, number>, now = Date.now()) {
   const { keep = KEEP, age = AGE } = limits
   const latest = now - (asSeconds(age) ?? 0) * 1000
@@ -196,7 +196,7 @@ function asSeconds(age: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
-/** Returns a file after its copies: as long as it is there, a run that was interrupted can be repeated. */
+/** Returns a file after its copies: as long as the file exists, an interrupted run can be repeated. */
 export function withCopies(file: string): string[] {
   return [...CODINGS.map(({ extension }) => file + extension), file]
 }

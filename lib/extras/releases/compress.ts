@@ -1,4 +1,4 @@
-// Compresses the files of a directory that anybody else built.
+// Compresses the files of a directory that another tool built.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
@@ -34,14 +34,14 @@ export interface CompressProgress {
 
 export interface CopyOptions {
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
-  /** Aborting it rejects with its reason. Copies that were finished stay. */
+  /** Aborting it rejects with its reason. Finished copies stay. */
   readonly signal?: AbortSignal | undefined
   /**
    * Globs of the files to compress, relative to the directory; one without a slash is for every folder:
    * `['*.js', 'vendor/**']`. Default: all but source maps (`*.map`), which `['**']` takes as well.
    */
   readonly include?: readonly string[] | undefined
-  /** Globs of files to leave alone, though they are included. Default: none. */
+  /** Globs of files to leave out of those included. Default: none. */
   readonly exclude?: readonly string[] | undefined
 }
 
@@ -68,7 +68,7 @@ export interface CodingReport {
   readonly bytes: number
   /** The number of copies that were written by this run. */
   readonly written: number
-  /** The number of copies that were removed, because they were made from other bytes and a new one does not pay. */
+  /** The number of copies that were removed, as they were made from other bytes and a new one does not pay. */
   readonly removed: number
 }
 
@@ -84,8 +84,8 @@ export interface CompressReport {
   /** Files of more than 128 MiB, which are not compressed; relative to the directory. */
   readonly tooLarge: readonly string[]
   /**
-   * Files whose type compresses, and which were skipped because of `include`, `exclude` or as source maps;
-   * relative to the directory, sorted. Copies that they already have stay as they are.
+   * Files whose type compresses, but which were skipped because of `include`, `exclude` or as source maps;
+   * relative to the directory, sorted. Their existing copies stay unchanged.
    */
   readonly leftOut: readonly string[]
   /** The deltas from the build `against`; undefined if there is none. */
@@ -103,7 +103,7 @@ export const COPY_OPTIONS = {
 
 // Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
 const CONCURRENCY = 4
-// zlib compresses a buffer at its best level, and a few files are compressed at once.
+// The limit of memory: zlib compresses whole buffers, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024
 
 export async function compress(directory: string, options: CompressOptions = {}) {
@@ -161,14 +161,14 @@ function tallyOf(coding: Coding) {
   return { coding, copies: 0, originalBytes: 0, bytes: 0, written: 0, removed: 0 }
 }
 
-/** Brings the copies of a file up to date; undefined for a file that is gone. */
+/** Brings the copies of a file up to date; undefined if the file no longer exists. */
 async function compressFile(place: Boundary, path: string, unsaved: Unsaved, tallies: Tally[]) {
   const file = join(place.dir, path)
   const read = await readInPlace(place, file, MAX_BYTES)
   if (!read || read === 'too-large') return read
   const { bytes, stamp } = read
   const original = { size: bytes.length, digest: digestOf(bytes) }
-  /** Returns the size of the copy, or that of the file where there is none that this Node can read. */
+  /** Returns the size of the copy, or that of the file if there is none that this Node can read. */
   const update = async (tally: Tally): Promise<number> => {
     const { coding } = tally
     const target = file + coding.extension

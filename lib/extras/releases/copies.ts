@@ -1,4 +1,4 @@
-// Checks copies and deltas beside files; in a directory, also what its manifest names and `keep` has brought.
+// Checks copies and deltas beside files; in a directory, also the files that its manifest names or `keep` has copied.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { ifAssetError } from '../../runtime/errors.ts'
@@ -20,11 +20,11 @@ export interface CheckedCopies {
   readonly copies: number
   /** The number of copies that this Node cannot decompress, so they were not compared. */
   readonly unread: number
-  /** The faults of files; none when no file is missing and every one is intact. */
+  /** The faults of files; none if no file is missing and every one is intact. */
   readonly problems: readonly Problem[]
 }
 
-/** The paths of problems are relative to the directory. */
+/** The report on a directory. The paths of problems are relative to it. */
 export interface VerifyCopiesReport extends CheckedCopies {
   /** The real path of the directory. */
   readonly directory: string
@@ -82,7 +82,7 @@ export async function checkFiles(
   const files = new Set(all.filter(isChecked))
   const check = async (path: string): Promise<readonly Checked[]> => {
     const original = originalOf(path)
-    // It may be a link.
+    // The original may be a link.
     const isAlone =
       original !== path && !files.has(original) && !(await statOf(join(top, original)))
     if (splitDelta(path)) {
@@ -107,13 +107,13 @@ export async function checkFiles(
   }
 }
 
-/** Returns the path of the file that a compressed copy or a delta is made from; any other path stays. */
+/** Returns the path of the file from which a compressed copy or a delta was made; any other path is unchanged. */
 export const originalOf = (path: string) => splitDelta(path)?.name ?? withoutCodingExtension(path)
 
 interface Checked {
   readonly path: string
   readonly message: string | undefined
-  /** True where this Node lacks the coding. */
+  /** True if this Node lacks the coding. */
   readonly isUnread?: boolean
 }
 
@@ -137,7 +137,7 @@ const FAULTS = {
 }
 const NO_ORIGINAL = 'has no original, so it is not needed: remove it'
 
-/** Archives have the format of gzip as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
+/** Tells whether a gzip file is an archive: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
 function isArchive(original: string, known: ReadonlySet<string>): boolean {
   const others = CODINGS.filter(({ name }) => name !== 'gzip')
   const isCopied = others.some(({ extension }) => known.has(original + extension))

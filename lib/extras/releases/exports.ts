@@ -8,12 +8,12 @@ import type { KeepOptions, KeepReport } from './keep.ts'
 import type { VerifyReport } from './verify.ts'
 
 /**
- * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks them, so that
- * pages that are open during a deploy find their chunks; then compresses the new build like `compress`. Mounts send what
- * was kept as `immutable`, the next `keep` takes it along, `cleanKept` removes it. No file of the new build is overwritten.
- * @param older is the directory of the build before, absolute or relative to the working directory
+ * Copies the hashed files of an earlier build, and those kept in it, into a new one that lacks them, so that pages that
+ * are open during a deploy find their chunks; then compresses the new build like `compress`. Mounts send kept files as
+ * `immutable`, the next `keep` copies them, `cleanKept` removes them. No file of the new build is overwritten.
+ * @param older the directory of the earlier build, absolute or relative to the working directory
  * @throws TypeError for an invalid argument; AssetError with the code `directory-unusable`, `manifest-missing` or
- *   `manifest-broken` for what is not a build, `publish-failed` or `compress-failed` when a file cannot be written
+ *   `manifest-broken` for anything but a build, `publish-failed` or `compress-failed` when a file cannot be written
  * @example
  * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
@@ -22,8 +22,8 @@ export function keep(older: string, newer: string, options?: KeepOptions): Promi
 }
 
 /**
- * Removes files that `keep` has brought into a build, with all their representations: those of builds that are not
- * among the last `keep`, and were replaced longer than `age` ago. What the build's manifest names stays.
+ * Removes files that `keep` has copied into a build, with all their representations: those of builds that are not
+ * among the last `keep`, and were replaced longer than `age` ago. Files that the build's manifest names stay.
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for an invalid argument; AssetError with the code `directory-unusable`, `manifest-missing` or
  *   `manifest-broken` for a directory that is not a build
@@ -35,8 +35,8 @@ export function cleanKept(directory: string, options?: CleanKeptOptions): Promis
 }
 
 /**
- * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller. Each is
- * decompressed and compared with its original before it gets its name; one of other bytes is replaced or removed.
+ * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory if they are smaller. Each is
+ * decompressed and compared with its original before it gets its name; a copy of other bytes is replaced or removed.
  * Source maps, dotfiles and symbolic links are skipped.
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for an invalid argument; AssetError with the code `directory-unusable` for a directory that does
@@ -63,7 +63,7 @@ export function clean(options?: KoaAssetsOptions, limits?: CleanOptions): Promis
 }
 
 /**
- * Compares the files in `public` with the manifest, and every representation with its file; for each mount it checks
+ * Compares the files in `public` with the manifest, and every representation with its file; for each mount, checks
  * that every file that its manifest names exists, and all representations. Writes nothing.
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are checked
  * @throws TypeError for an invalid option; AssetError with the code `manifest-missing` or `manifest-broken`

@@ -1,4 +1,4 @@
-// Brings what open pages still ask for into a new build: the hashed files of the builds before it.
+// Copies files that open pages still request into a new build: the hashed files of earlier builds.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError } from '../../runtime/errors.ts'
@@ -26,7 +26,7 @@ export interface KeepReport {
   readonly kept: readonly string[]
   /** The total size of these files, in bytes. */
   readonly bytes: number
-  /** The number of earlier builds that they come from. */
+  /** The number of earlier builds from which they come. */
   readonly builds: number
   /** The number of files that this run copied. */
   readonly copied: number
@@ -47,21 +47,21 @@ export async function keep(older: string, newer: string, options: KeepOptions = 
   const old = await readBuild(from, manifest, to.path)
   await requireList(from, old)
   const listed = await keptIn(to)
-  // Where several have a file, the last one counts.
+  // If several have a file, the last one counts.
   const all = new Map([...(await keptIn(from)), ...filesWithHash(old), ...listed])
   for (const file of own.paths) all.delete(file)
   const possible = await inParallel([...all], CONCURRENCY, async entry =>
     (await mayStay(entry[0], listed, from, to)) ? [entry] : []
   )
   const outdated = outdatedBuilds(options, possible.flat())
-  // A listed file stays as it is, so that a second run changes nothing.
+  // A listed file stays unchanged, so that a second run changes nothing.
   const isChosen = ([file, { replaced }]: Entry) => listed.has(file) || !outdated.has(replaced)
   const chosen = possible.flat().filter(isChosen)
   const checked = await inParallel(chosen, CONCURRENCY, entry => compared(entry, from, to))
   const kept = new Map(checked.map(({ entry }) => entry))
   const files = [...kept.keys()].toSorted()
   const intact = new Set(checked.flatMap(({ entry, isIntact }) => (isIntact ? entry[0] : [])))
-  // Whatever happens while the files are copied, each of them is known.
+  // The list is written first, so that it has every file even if copying fails.
   await writeKept(to, kept, own.manifest)
   await withUnsaved(unsaved => {
     const copyOne = async (file: string): Promise<void> => {
@@ -87,15 +87,15 @@ export async function keep(older: string, newer: string, options: KeepOptions = 
 
 type Entry = readonly [file: string, kept: KeptFile]
 
-/** Tells whether a file that the new build has not written itself may be in it. */
+/** Tells whether a file that the new build did not write may be in it. */
 async function mayStay(file: string, listed: KeptFiles, from: BuiltDirectory, to: BuiltDirectory) {
   const [source, target] = [join(from.path, file), join(to.path, file)]
   if (!to.files.has(file)) return from.files.has(file) && !(await lstatOf(target))
-  // Where there is no list, the directory was not emptied before the build.
+  // Without a list, the directory was not emptied before the build.
   return listed.has(file) || (from.files.has(file) && sameBytes(source, target))
 }
 
-/** Adds the digest of when a file was first kept, or of the earlier build; tells whether the new one has these bytes. */
+/** Adds the digest of a file when first kept, or in the earlier build; tells whether the new one has these bytes. */
 async function compared([file, entry]: Entry, from: BuiltDirectory, to: BuiltDirectory) {
   const digestIn = async ({ path, files }: BuiltDirectory) =>
     files.has(file) ? digestOfFile(join(path, file)) : undefined
@@ -108,7 +108,7 @@ async function compared([file, entry]: Entry, from: BuiltDirectory, to: BuiltDir
   throw new AssetError('publish-failed', message)
 }
 
-/** Vite's manifest does not give the name of a worker without its hash: it is kept, but not immutable. */
+/** Returns the files to keep. Vite's manifest lacks a worker's name without its hash: it is kept, but not immutable. */
 function filesWithHash({ paths, hashed }: BuildFiles): Entry[] {
   const replaced = Date.now()
   return Array.from(paths).flatMap((file): Entry[] => {

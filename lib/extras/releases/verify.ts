@@ -22,7 +22,7 @@ export interface VerifyReport {
   readonly assets: number
   /** The copies in mounts, if there are any, and the number of files that the manifests of builds there name. */
   readonly mounts?: Omit<CheckedCopies, 'problems'> & { readonly files: number }
-  /** The faults of files; none when every file is intact. */
+  /** The faults of files; none if every file is intact. */
   readonly problems: readonly Problem[]
 }
 
@@ -46,7 +46,7 @@ export async function verify(settings: Project): Promise<VerifyReport> {
   }
 }
 
-/** @param isNeeded false where the front end may be built after the project's own assets */
+/** @param isNeeded false if the front end may be built after the project's own assets */
 async function verifyMount(mount: MountSettings, listed?: ListedMount, isNeeded = false) {
   const { urlPath, dir } = mount
   const found = await verifyBelow(dir, urlPath, path => isMounted(path, mount), encodeAsImported)
@@ -98,7 +98,7 @@ async function verifyAssets(settings: Project) {
   return { assets: assets.size, problems }
 }
 
-/** Finds what no precompile publishes, on a machine that has the sources. */
+/** Finds sources that no precompile publishes, on a machine that has the sources. */
 async function unpublishedIn(settings: Project): Promise<Problem[]> {
   const silent = () => undefined
   const all = await withSources(settings, silent, sources =>
@@ -124,7 +124,7 @@ async function faultOfTarget(file: string, path: string, entry: Asset) {
   )
   const sums = await checksumsOf({ copyOf: file }, algorithms)
   const fingerprint = splitFingerprint(decodeURIComponent(target))?.digest
-  // The target is the plain name where there are no fingerprints.
+  // Without fingerprints, the target is the plain name.
   if (target !== path && sums.digest !== fingerprint) return 'does not match its fingerprint'
   const isIntact = integrity.every(hash => sums.integrity.includes(hash))
   return isIntact ? undefined : 'does not match its integrity in the manifest'
