@@ -1,4 +1,4 @@
-// Warns of a program that restarts the server because of what the server publishes.
+// Warns of a program that restarts the server because of the files that the server publishes.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 

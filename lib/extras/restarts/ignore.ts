@@ -1,13 +1,13 @@
-// Reads and makes the lists by which nodemon and pm2 ignore what a server publishes.
+// Reads and makes the lists of folders that nodemon and pm2 must ignore.
 import { join } from 'node:path'
 import { isRecord } from '../../runtime/check-options.ts'
 import { reasonOf } from '../../runtime/errors.ts'
 import { readDirectory, readIfThere } from '../../runtime/files/at-start.ts'
 
-/** The folders that have to be ignored: the server publishes into one, and reads the others when it is asked. */
+/** The folders to ignore: the server publishes into one, and reads the others on request. */
 export const IGNORED = ['public', 'apps/*/assets']
 
-/** Returns the record in a JSON file of the project; empty if there is none. @throws Error for text that is no JSON */
+/** Returns the record in a JSON file of the project; empty if there is none. @throws Error for text that is not JSON */
 export function recordOf(root: string, name: string): Readonly<Record<string, unknown>> {
   const file = join(root, name)
   const text = readIfThere(file)?.toString() ?? '{}'
@@ -24,7 +24,7 @@ export function dependenciesOf(root: string): readonly string[] {
   return Object.keys(Object.assign({}, dependencies, devDependencies))
 }
 
-/** Finds what nodemon reads: a file of its own or, without one, a part of package.json. */
+/** Finds the configuration of nodemon: a file of its own or, without one, a part of package.json. */
 export function nodemonConfig(root: string) {
   const isOwn = readIfThere(join(root, 'nodemon.json')) !== undefined
   const path = isOwn ? 'nodemon.json' : 'package.json'
@@ -33,7 +33,7 @@ export function nodemonConfig(root: string) {
   return { path, isOwn, all, config: isRecord(config) ? config : {} }
 }
 
-/** Returns the file in which nodemon finds what it ignores, with what it lacks; undefined where it lacks nothing or is not used. */
+/** Returns nodemon's file with the missing folders added; undefined if none is missing or nodemon is not used. */
 export function nodemonIgnoring(root: string) {
   const { path, isOwn, all, config } = nodemonConfig(root)
   if (!isOwn && !dependenciesOf(root).includes('nodemon')) return undefined
@@ -49,7 +49,7 @@ export function nodemonIgnoring(root: string) {
 
 export const pm2Line = `ignore_watch: ${JSON.stringify([...IGNORED, 'node_modules'])}`
 
-/** Finds the files that pm2 reads, which are code, and the texts of those that name what is ignored. */
+/** Finds the files that pm2 reads, which may be code, and the texts of those with `ignore_watch`. */
 export function pm2Config(root: string) {
   const names = readDirectory(root).map(({ name }) => name)
   const files = names.filter(name => PM2_FILE.test(name))
@@ -61,7 +61,7 @@ export function pm2Config(root: string) {
 
 const PM2_FILE = /^(?:ecosystem|pm2|process)[\w.-]*\.(?:[cm]?js|json|ya?ml)$/
 
-/** Says what to write for pm2; undefined where pm2 is not used. */
+/** Returns advice for pm2; undefined if pm2 is not used or needs none. */
 export function pm2Ignoring(root: string): string | undefined {
   const { isThere, ignored, place } = pm2Config(root)
   const isUsed = isThere || dependenciesOf(root).includes('pm2')

@@ -1,5 +1,5 @@
-// Finds a program that watches `public` and restarts the server: each file that a page makes the server publish would
-// restart it, and the requests of the page would be refused meanwhile.
+// Finds a program that watches `public` and restarts the server: each file that the server publishes for a page would
+// restart it, and requests of the page would be refused meanwhile.
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { helpAt, type Warn } from '../../runtime/errors.ts'
@@ -15,7 +15,7 @@ interface Started {
   readonly commands: readonly string[]
 }
 
-/** @param started defaults to what can be told of this process */
+/** @param started how this process was started. Default: as far as it can be found */
 export async function warnOfRestarts(settings: Settings, warn: Warn, started?: Started) {
   const given = started ?? { cwd: process.cwd(), env: process.env, commands: await commandsAbove() }
   const at = { ...given, commands: [given.env.npm_lifecycle_script ?? '', ...given.commands] }
@@ -67,7 +67,7 @@ function nodemon({ cwd, commands }: Started): Program | undefined {
   }
 }
 
-/** pm2 gives `watch` to the server if it is true, but no lists: without a file, a restart shows that it restarts anything. */
+/** pm2 passes `watch` to the server if it is true, but no lists: without a file, only restarts show that it watches. */
 function pm2({ cwd, env }: Started): Program | undefined {
   const { pm_id: id, watch, PM2_JSON_PROCESSING: hasFile, restart_time: times } = env
   if (id === undefined || watch !== 'true' || (!hasFile && times === '0')) return undefined
@@ -84,7 +84,7 @@ function watchPath({ commands, env }: Started): Program | undefined {
 
 const MAX_ABOVE = 6
 
-/** Only Linux tells of them; elsewhere there is the script that npm runs. */
+/** Reads the command lines on Linux; other systems do not show them, so only the script that npm runs is known. */
 async function commandsAbove(): Promise<string[]> {
   const commands: string[] = []
   for (let [pid, count] = [process.ppid, 0]; pid > 1 && count < MAX_ABOVE; count++) {
