@@ -1,4 +1,4 @@
-// Adds the methods that routes call: for a file, and for what a page is about to load.
+// Adds the methods that routes call: to send a file, and to preload the assets of a page.
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Extra } from '../../runtime/app/extra.ts'
@@ -13,9 +13,9 @@ export interface RouteMethods {
   /**
    * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
    * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
-   * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
+   * also get the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
    * already contains is not repeated, and nothing happens once the header has been sent. Values beyond 3 kB are left
-   * out: nginx, as it is installed, takes a head of at most 4 kB.
+   * out, as nginx by default accepts a head of at most 4 kB.
    * @example
    * ctx.preload('app.css', 'inter-400.woff2')
    * // Link: </assets/app.css>; rel=preload; as=style
@@ -24,21 +24,21 @@ export interface RouteMethods {
    * ctx.preload('app', { as: 'module' })
    * @example
    * ctx.preload('src/main.tsx') // an entry: all that its tags load
-   * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
+   * @throws {TypeError} like `ctx.assets.preload`, and without a name; the header is then
    * unchanged
    */
   preload: Preload
   /**
    * Responds with one file in the same way as for files of `public`: validators, preconditions, ranges, compressed
-   * copies. Authorization and the status stay the route's: with another status than 200, set before, the whole file
+   * copies. Authorization and the status are left to the route: if it has set a status other than 200, the whole file
    * is sent. Fields that were set before stay, Content-Type and Cache-Control included, unless `type` or `download`
    * says otherwise.
-   * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
+   * @param path decoded, relative to `root`: `2024/May report.pdf`; one leading slash makes no difference
    * @example
    * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
    * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
    *   symbolic link that leads out of `root`
-   * @throws {TypeError} for a wrong option
+   * @throws {TypeError} for an invalid option
    */
   sendFile: SendFile
 }
@@ -61,7 +61,7 @@ export type Preload = (
   ...names: NamesThenPreloadOptions
 ) => void
 
-/** All values of the header. */
+/** The limit for all values of the header. */
 const MAX_BYTES = 3000
 
 function makePreload(pipeline: Pipeline): Preload {
@@ -83,7 +83,7 @@ function makePreload(pipeline: Pipeline): Preload {
     const added = [...links].filter(link => !present.has(link) && (rest -= link.length) >= 0)
     if (added.length === 0) return
     res.appendHeader('Link', added)
-    // Node sends nothing when the list is empty.
+    // Node sends nothing if the list is empty.
     if (earlyHints && acceptsHints(req)) res.writeEarlyHints({ link: added.filter(isSendable) })
   }
 }

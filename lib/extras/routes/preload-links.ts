@@ -1,4 +1,4 @@
-// `preload` returns a value of the `Link` header that makes a browser fetch an asset early (RFC 8288).
+// The helper `preload`, for a value of the `Link` header that makes a browser fetch an asset early (RFC 8288).
 import { inspect } from 'node:util'
 import { optionError } from '../../runtime/check-options.ts'
 import { encodeUrl } from '../../runtime/urls/spelling.ts'
@@ -13,7 +13,7 @@ import {
   type UrlOf
 } from '../../runtime/views/asset-url.ts'
 
-// Each destination has the extension that a tag appends to a name without one.
+// The destinations, each with the extension that a tag appends to a name without one.
 const DESTINATIONS = {
   fetch: '',
   font: '',
@@ -28,9 +28,9 @@ type PreloadDestination = keyof typeof DESTINATIONS
 
 /** The parameters of a preload link (RFC 8288 section 3; the HTML standard, "preload"). */
 export interface PreloadOptions extends MountChoice {
-  /** Says how the page uses the asset. Default: by extension. `module` writes `rel=modulepreload`. */
+  /** The use of the asset in the page. Default: by extension. `module` writes `rel=modulepreload`. */
   readonly as?: PreloadDestination | undefined
-  /** The media type lets a browser skip a format it does not support. `module` is `as: 'module'`. */
+  /** The media type, which lets a browser skip a format it does not support. `module` is `as: 'module'`. */
   readonly type?: string | undefined
   /** The CORS mode. Default: that of the tag or stylesheet; a browser cannot use what was fetched in another mode. */
   readonly crossorigin?: boolean | 'anonymous' | 'use-credentials' | undefined
@@ -70,7 +70,7 @@ function preloadHelpers(urlOf: UrlOf) {
   } as const
 }
 
-/** Scripts for browsers without modules are not listed: they are not loaded ahead. */
+/** The destinations of tags; scripts for browsers without modules are not preloaded. */
 const LOADED_AS: Partial<Record<LoadedUrl['as'], PreloadDestination>> = {
   stylesheet: 'style',
   module: 'module',

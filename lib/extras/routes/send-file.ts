@@ -1,4 +1,4 @@
-// `ctx.sendFile` responds with one file from a route.
+// The method `ctx.sendFile`, with which a route responds with one file.
 import { basename } from 'node:path'
 import { types } from 'node:util'
 import contentDisposition from 'content-disposition'
@@ -18,7 +18,7 @@ export type SendFile = (this: Context, path: string, options: SendFileOptions) =
 
 /** The options of `ctx.sendFile`. `undefined` means "not set". */
 export interface SendFileOptions {
-  /** The directory at which the path starts and which it may not leave, relative to the project's `root`. */
+  /** The directory, relative to the project's `root`, at which the path starts and which it may not leave. */
   readonly root: string
   /** The value of Content-Type. Default: the one that was set before, else by the path's extension. */
   readonly type?: string | undefined
@@ -43,7 +43,7 @@ const OPTIONS = {
   type: text,
   download: {
     expected: 'true, false or a file name',
-    // Names are data, such as the title of a report: what no file name may have is replaced.
+    // Names are data, such as the title of a report: characters that no file name may have are replaced.
     holds: value => typeof value === 'boolean' || typeof value === 'string'
   },
   cacheControl: CACHE_CONTROL,
@@ -63,10 +63,10 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
     if (!isCanonicalBelow(below)) this.throw(404)
     const files = directories.rootAt(absolutePath(settings.root, options.root))
     const wanted = wantedAt(`/${below}`, settings)
-    // Koa starts at 404, and has no other sign of whether the route has set a status.
+    // Koa starts at 404, and only this shows whether the route has set a status.
     const isSet = Reflect.get(this.response, '_explicitStatus') === true
     const given = isSet ? this.status : 200
-    // The conditions of a PUT are for what the route has changed by now (RFC 9110 section 13.2.1).
+    // The conditions of a PUT apply to a state that the route has changed by now (RFC 9110 section 13.2.1).
     const status = given === 200 && isRetrieval(this.method) ? undefined : given
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const { download, immutable, lastModified } = options
@@ -91,11 +91,11 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
   }
 }
 
-/** Returns a Content-Disposition (RFC 6266; `filename*`: RFC 8187) for any text; of a path, the last segment is used. */
+/** Returns a Content-Disposition (RFC 6266; `filename*`: RFC 8187) for any text, or the last segment of a path. */
 function attachment(filename: string): string {
   // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
   const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
-  // Clients that do not know `filename*` agree on ASCII alone.
+  // Clients that do not know `filename*` agree only on ASCII.
   const fallback = name.replace(/[^\x20-\x7e]/gu, '_')
   // Without a name browsers take the one in the URL.
   return contentDisposition(name, { fallback }).replace(/; filename\*=UTF-8''$/, '')
