@@ -1,4 +1,4 @@
-// Adds the option and the report of minifying, and that of joined stylesheets, to the command `precompile`.
+// Adds the option and the report of minifying, and the report of joined stylesheets, to the command `precompile`.
 import type { Addition } from '../../runtime/app/extra.ts'
 import { count, savingsText } from '../../publishing/cli/command.ts'
 import type { StyleRows } from './options.ts'

@@ -1,4 +1,4 @@
-// Finds esbuild's names for the browsers of the option `target`, and what these browsers lack.
+// Finds esbuild's names for the browsers of the option `target`, and the features that these browsers lack.
 import { loadPeer } from '../../publishing/compilers/built-in.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { blanked } from './css.ts'
@@ -11,10 +11,10 @@ const ENGINES = new Map([
   ...['chrome', 'edge', 'firefox', 'ie', 'opera', 'safari'].map(name => [name, name] as const),
   ...Object.entries({ and_chr: 'chrome', and_ff: 'firefox', android: 'chrome', ios_saf: 'ios' })
 ])
-/** Android's own browser had version numbers of Android, up to 4.4. */
+/** Android's own browser had Android's version numbers, up to 4.4. */
 const WEBVIEW = 37
 
-/** @throws AssetError for a text that neither of them knows, and where browserslist is needed and not there */
+/** @throws AssetError for a text that neither tool knows, or if browserslist is needed but missing */
 export async function browsersOf(target: string | readonly string[], root: string) {
   const given = [target].flat()
   const names = given.flatMap(each => each.trim().split(/\s*,\s*/))
@@ -43,10 +43,10 @@ export async function browsersOf(target: string | readonly string[], root: strin
 const isOlder = (version: string, other: string) =>
   version.localeCompare(other, 'en', { numeric: true }) < 0
 
-// The tables have what esbuild leaves as it is, although browsers of the target do not know it. The versions are those of
-// MDN's browser-compat-data; what merely has no effect in an older browser, such as text-wrap, is not here.
+// The tables list features that esbuild leaves unchanged, although browsers of the target lack them. The versions are
+// from MDN's browser-compat-data; those that merely have no effect in older browsers, such as text-wrap, are left out.
 
-/** A feature has the versions of Chrome, Firefox and Safari that know it. */
+/** A feature, with the first versions of Chrome, Firefox and Safari that support it. */
 type Feature = readonly [name: string, written: RegExp, versions: string]
 
 const inCustomProperty = (functions: string) =>
@@ -83,12 +83,12 @@ const CSS = String.raw`type\s*:\s*["']css["']`
 const IN_SCRIPTS: readonly Feature[] = [
   ['an import attribute', new RegExp(`${ATTRIBUTE}(?!${CSS})`, 'g'), '123 138 17.2'],
   ['a stylesheet as a module', new RegExp(ATTRIBUTE + CSS, 'g'), '123 147 Infinity'],
-  // Esbuild makes some expressions calls of RegExp, which throw in these browsers, and says nothing.
+  // esbuild turns some expressions into calls of RegExp, which throw in these browsers, without a warning.
   ['a lookbehind in a regular expression', /\(\?<[=!]/g, '62 78 16.4'],
   ['a modifier in a regular expression', /\(\?[ims]*-?[ims]+:/g, '125 132 26']
 ]
 
-/** Returns what a text has that a browser of the target lacks, each once. */
+/** Returns the features in a text that a browser of the target lacks, each once. */
 export function lackingIn(code: string, isCss: boolean, target: readonly string[]) {
   const all = isCss ? IN_CSS : IN_SCRIPTS
   const text = isCss ? blanked(code) : code

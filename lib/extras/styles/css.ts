@@ -1,4 +1,4 @@
-// Reads and changes the text of stylesheets, so that esbuild does not change what they mean.
+// Reads and changes the text of stylesheets, so that esbuild does not change their meaning.
 
 const NO_CODE = /\/\*[^]*?\*\/|"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/g
 
@@ -6,13 +6,13 @@ export function blanked(css: string): string {
   return css.replace(NO_CODE, text => text.replace(/[^\n]/g, ' '))
 }
 
-// Colors that are not legacy ones, such as oklch(), stay as they are written: esbuild turns those within sRGB into hex,
-// and gradients and transitions between legacy colors interpolate in another space (CSS Color 4 section 12.1). No option
-// but `minifySyntax`, which shortens far more, turns that off. A name without its first letter is an unknown function to
-// esbuild. Each stays as long, for the source map.
+// Non-legacy colors, such as oklch(), stay as written: esbuild turns those within sRGB into hex, and gradients and
+// transitions between legacy colors interpolate in another space (CSS Color 4 section 12.1). No option except
+// `minifySyntax`, which shortens far more, turns that off. Without its first letter, the name is an unknown function to
+// esbuild. The length stays the same, for the source map.
 
 const FIRST_LETTER = /(?<![\w-])[clo](?=(?:klab|klch|ab|ch|olor)\()/gi
-// Characters for private use, in front of the rest of a function's name.
+// Private-use characters before the rest of a function's name.
 const HIDDEN = /[\ue043-\ue06f](?=(?:klab|klch|ab|ch|olor)\()/gi
 const OFFSET = 0xe000
 
@@ -28,8 +28,8 @@ const COLOR = /(?<![\w-])(?:oklab|oklch|lab|lch|color)\(/i
 const PROPERTY = /^\s*[a-z-]+\s*:/i
 
 /**
- * Repeats each declaration with such a color, hidden, for the browsers that know it: esbuild lowers the first one. Lines
- * stay lines, for the source map. Nothing replaces a custom property, which is not known to be a color.
+ * Repeats each declaration with such a color, hidden, for the browsers that know it: esbuild lowers the first one. The
+ * lines stay the same, for the source map. A custom property, which need not be a color, is not repeated.
  */
 export function withFallbacks(css: string): string {
   const blank = blanked(css)
@@ -55,8 +55,8 @@ const RULE =
   /@import\s*(?:url\(\s*)?(?:(["'])(?<quoted>[^]*?)\1|(?<bare>[^\s"';)]+))\s*\)?(?<condition>[^;{}]*)/dgi
 
 /**
- * Returns for each rule the text behind the one before, without comments, and its URL, with the offset without quotes. Its
- * condition has the layer and the media as they are written.
+ * Returns, for each rule, the text between it and the one before, without comments, and its URL, with the offset
+ * without quotes. The condition has the layer and the media as written.
  */
 export function importRules(css: string) {
   const code = css.replace(COMMENT, comment => ' '.repeat(comment.length))
@@ -70,7 +70,7 @@ export function importRules(css: string) {
   })
 }
 
-/** Tells whether a stylesheet imports a URL twice: esbuild writes one of them behind a rule, where it is none. */
+/** Tells whether a stylesheet imports a URL twice: esbuild writes one of them after a rule, where it has no effect. */
 export function importsTwice(rules: ReturnType<typeof importRules>): boolean {
   return new Set(rules.map(({ written }) => written)).size < rules.length
 }

@@ -1,5 +1,5 @@
-// Makes stylesheets and scripts smaller, lowers their syntax for the browsers of the option `target`, and joins
-// stylesheets with those that they import; all with esbuild.
+// Minifies stylesheets and scripts, lowers their syntax for the browsers of the option `target`, and joins stylesheets
+// with their imports, all with esbuild.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'

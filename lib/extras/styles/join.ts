@@ -1,4 +1,4 @@
-// Replaces stylesheets by those with their imports in them, which esbuild joins.
+// Replaces stylesheets with versions that contain their imports, joined by esbuild.
 import { dirname, posix } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { MAP } from '../../publishing/building/links.ts'
@@ -29,7 +29,7 @@ export function makeBundler(
     async join(nodes, mentions) {
       const plan = planOf(nodes)
       if (plan.size === 0) return []
-      // Without it a browser follows the imports, as in development.
+      // Without esbuild, browsers follow the imports, as in development.
       const esbuild = await esbuildOrReason('joining stylesheets', root)
       if (typeof esbuild === 'string') {
         sheets = { files: 0, imports: 0, problem: esbuild }
@@ -37,7 +37,7 @@ export function makeBundler(
       }
       const named = await inParallel(apps, 1, app => pathsOf(mentions, app, sources))
       const joined = [...plan.values()].flatMap(paths => [...paths])
-      // A stylesheet stays that is loaded by more than those into which it is joined.
+      // A stylesheet stays if anything else loads it than those into which it is joined.
       const loaded = new Set(named.flat())
       for (const { path, links = [] } of nodes.values())
         for (const to of links) if (to !== undefined && !plan.get(path)?.has(to)) loaded.add(to)
@@ -63,7 +63,7 @@ export function makeBundler(
 const isOwn = (node?: Draft) =>
   node?.source.packageName === undefined && node && modeOf(node.app) === true
 
-/** esbuild writes it in front of the paths in source maps. */
+/** The namespace, which esbuild writes before the paths in source maps. */
 const SHEET = 'sheet'
 
 async function join(
@@ -78,7 +78,7 @@ async function join(
       bundle: true,
       write: false,
       outdir: '/',
-      // The texts are minified already; shortening them here would change colors.
+      // The texts are already minified; shortening them here would change colors.
       minifyWhitespace: isMinified && !/\.min\.css$/i.test(name),
       sourcemap: 'external',
       metafile: true,
@@ -116,7 +116,7 @@ function sheetsFrom(nodes: Nodes, plan: Plan, broken: Set<string>): Esbuild.Plug
         const to = decodeIfValid(path) ?? ''
         const isJoined = kind === 'import-rule' && plan.get(importer)?.has(to)
         if (isJoined) return { path: to, namespace: SHEET }
-        // The folder of the joined file may be another.
+        // The joined file may be in another folder.
         const isRelative = !/^(?:[a-z][a-z\d+.-]*:|[/#?]|$)/i.test(path)
         const url = isRelative ? posix.join(dirname(encodePath(importer)), path) : path
         return { path: url, external: true }
@@ -133,7 +133,7 @@ async function textOf(node: Draft, broken: Set<string>): Promise<string> {
   const { code, map } = await plainText(node)
   if (map === null) broken.add(node.source.file)
   if (!map) return code
-  // esbuild would take them as relative to a folder of the disk.
+  // esbuild would treat them as relative to a folder on disk.
   const inSheets = (source: string) => `${SHEET}:${posix.join(dirname(node.path), source)}`
   return withInlineMap(code, withSources(map, inSheets))
 }

@@ -3,17 +3,17 @@ import { flag, isText, type Expectation, type Option } from '../../runtime/check
 
 export interface StyleOptions {
   /**
-   * Precompile minifies stylesheets and scripts with esbuild, with a source map of each (`sourceMaps`). Files named
-   * `*.min.*` are left as they are. Default: where esbuild can be loaded; a source that esbuild cannot parse is then
-   * published as it is, with a warning.
+   * Precompile minifies stylesheets and scripts with esbuild, with a source map for each (`sourceMaps`). Files named
+   * `*.min.*` are left unchanged. Default: if esbuild can be loaded; a source that esbuild cannot parse is then
+   * published unchanged, with a warning.
    *
-   * With `true`, precompile throws an AssetError when esbuild is not installed, and for such a source.
+   * With `true`, precompile throws an AssetError if esbuild is not installed, and for such a source.
    */
   minify?: boolean | undefined
   /**
-   * The browsers to which the syntax of scripts and stylesheets is lowered, in every environment: a query of browserslist,
+   * The browsers for which syntax of scripts and stylesheets is lowered, in every environment: a browserslist query,
    * such as `'baseline widely available'`, which needs that package, or esbuild's names: `['chrome109', 'safari15.4']`.
-   * What esbuild cannot lower is a warning. Needs esbuild. Default: none, and nothing is lowered.
+   * Syntax that esbuild cannot lower is a warning. Needs esbuild. Default: none, and nothing is lowered.
    */
   target?: string | readonly string[] | undefined
 }
@@ -53,16 +53,16 @@ export interface StyleRows {
     readonly files: number
     readonly bytes: number
     readonly insteadOf: number
-    /** Says why nothing was minified: esbuild cannot be loaded. */
+    /** The reason why nothing was minified: esbuild cannot be loaded. */
     readonly problem?: string
   }
   /** The joined stylesheets; undefined if there was none to join. */
   readonly sheets?: {
     /** The number of stylesheets into which others were joined. */
     readonly files: number
-    /** The number of imports that no browser has to follow any more. */
+    /** The number of imports that browsers need not follow any more. */
     readonly imports: number
-    /** Says why nothing was joined: esbuild cannot be loaded. */
+    /** The reason why nothing was joined: esbuild cannot be loaded. */
     readonly problem?: string
   }
 }

@@ -1,5 +1,5 @@
-// Plans which imports of stylesheets are joined. The text of an import stands where it is imported, but other imports
-// must be in front of all rules (css-cascade-5 section 2), so one that stays keeps those before it.
+// Plans which imports of stylesheets are joined. The text of an import replaces its rule, but other imports must come
+// before all rules (css-cascade-5 section 2), so those before an import that stays must stay, too.
 import { isUtf8 } from 'node:buffer'
 import { textType, type Draft } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
@@ -10,7 +10,7 @@ import { importRules, importsTwice } from './css.ts'
 /** Maps the paths of stylesheets to those of the imports that are joined into them. */
 export type Plan = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The paths of sheets, and LAYERS; true for those under a layer, a medium or another condition. */
+/** The paths of sheets, and LAYERS; true for those under a layer, media query or other condition. */
 type Sheets = ReadonlyMap<string, boolean>
 
 interface Joined {
@@ -48,7 +48,7 @@ function join({ own, imports: all }: Imports, joinedIn: (node: Draft) => Joined)
     if (!to) continue
     for (const [path, isNested] of joinedIn(to).sheets) {
       const isUnder = isConditional || isNested
-      // esbuild keeps the last one of a sheet that is there twice, which is the same only without conditions.
+      // esbuild keeps only the last copy of a sheet, which has the same effect only without conditions.
       const before = sheets.get(path)
       if (before !== undefined && (before || isUnder)) return { ...NOTHING, sheets }
       sheets.set(path, isUnder)
@@ -58,27 +58,27 @@ function join({ own, imports: all }: Imports, joinedIn: (node: Draft) => Joined)
   return { imports, isWhole: last === -1, sheets }
 }
 
-/** esbuild makes a layer of its own for each sheet in a layer without a name. */
+/** esbuild makes a separate layer for each sheet in a layer without a name. */
 const ANONYMOUS = /^layer(?![\w(-])/i
 
-/** Stands for the statements `@layer a, b;` in front of imports: esbuild keeps one of those that are equal, too. */
+/** Stands for the statements `@layer a, b;` before imports, of which esbuild also keeps only one of equal ones. */
 const LAYERS = '@layer'
 
-/** The result is undefined for what is no stylesheet, or cannot be joined; an import is undefined that stays. */
+/** Returns undefined for anything that is not a stylesheet, or cannot be joined; an import that stays is undefined. */
 function importsOf(node: Draft, nodes: Nodes) {
   const { app, path, source, links = [], content, text, mayImport } = node
   if (textType(path) !== 'css' || modeOf(app) === false) return undefined
   if ('copyOf' in content || !isUtf8(content) || (!text && mayImport)) return undefined
   const { code = '', references = [] } = text ?? {}
   const rules = importRules(code)
-  // A browser ignores an import behind anything else.
+  // A browser ignores an import after anything else.
   const [lead = '', ...between] = rules.map(({ before }) => before)
   const areFirst = LEAD.test(lead) && between.every(each => /^[\s;]*$/.test(each))
   if (!areFirst || importsTwice(rules)) return undefined
   const imports = rules.map(({ url, condition }) => {
     const at = references.findIndex(({ start, end }) => start <= url && url < end)
     const to = nodes.get(links[at] ?? '')
-    // A URL with a query is another file.
+    // A URL with a query is a different file.
     const isUsual = references[at]?.suffix === '' && !ANONYMOUS.test(condition)
     const isJoined = to && isUsual && mayJoin(app, source.packageName, to)
     return [isJoined ? to : undefined, condition !== ''] as const
@@ -89,7 +89,7 @@ function importsOf(node: Draft, nodes: Nodes) {
 
 const LEAD = /^(?:\uFEFF?\s*@charset[^;{}]*;)?(?:\s*@layer[^;{}]*;)*\s*$/i
 
-/** By default those of a package are joined with each other alone, as modules are. */
+/** Tells whether a sheet may be joined; by `'packages'`, those of a package only with each other, like modules. */
 function mayJoin(app: AppSettings, from: string | undefined, to: Draft): boolean {
   if (modeOf(app) === true) return modeOf(to.app) === true
   const { packageName } = to.source

@@ -1,6 +1,6 @@
-// Lowers stylesheets and scripts to the syntax of the option `target`, in every environment, and minifies them for
-// production. Both happen between the compilers and the references, so esbuild reports errors at their place in the
-// source.
+// Lowers stylesheets and scripts to the syntax of the option `target` in every environment, and minifies them for
+// production. Both happen after the compilers and before references are replaced, so esbuild reports errors at their
+// place in the source.
 import { SourceMap } from 'node:module'
 import { basename, dirname, resolve } from 'node:path'
 import type * as Esbuild from 'esbuild'
@@ -25,7 +25,7 @@ async function loadEsbuild(purpose: string, root: string): Promise<typeof Esbuil
 export const esbuildOrReason = (purpose: string, root: string) =>
   loadEsbuild(purpose, root).catch(reasonOf)
 
-/** Returns a text with this map at its end, in a comment of CSS. */
+/** Returns a text with this map at its end, in a CSS comment. */
 export function withInlineMap(css: string, map: object): string {
   return takeInlineMap(css).code + inlineMap(JSON.stringify(map), 'css')
 }
@@ -33,14 +33,14 @@ export function withInlineMap(css: string, map: object): string {
 const set = (names: string) => Object.fromEntries(names.split(/\s+/).map(name => [name, true]))
 
 /**
- * Syntax that stays as it is written, whatever the target. In its place esbuild would write no module, a wrong request,
- * or colors that older browsers do not know either.
+ * Syntax that stays as written, whatever the target. Otherwise esbuild would write code that is not a module, a wrong
+ * request, or colors that older browsers do not know either.
  */
 export const KEPT = set(
   'dynamic-import gradient-interpolation import-assertions import-attributes import-meta'
 )
 
-/** The rest cannot be lowered: where the target lacks it, it is an error. */
+/** The rest cannot be lowered: esbuild fails if the target lacks it. */
 export const LEFT = {
   ...KEPT,
   ...set(`arbitrary-module-namespace-names array-spread arrow class const-and-let default-argument destructuring
@@ -76,11 +76,11 @@ export async function lowering({ root, apps }: Project): Promise<Transform> {
   }
 }
 
-/** esbuild replaces colors for browsers that lack them. */
+/** Tells whether the target lacks colors, which esbuild then replaces. */
 const lackColors = (target: readonly string[]) =>
   lackingIn('a { --b: oklch(0 0 0) }', true, target).length > 0
 
-/** The map shows a source as it was written, without the copies of declarations. */
+/** Makes the map show a source as it was written, without the copies of declarations. */
 function showing({ code: source, isCompiled }: TransformedText, code: string): string {
   const json = isCompiled ? undefined : takeInlineMap(code).map
   if (!json) return code
@@ -99,7 +99,7 @@ async function lowered(
     const place = sourcePlace(root, text, before.length, before.at(-1)?.length)
     return `${place}: ${lack.name} is not lowered, and ${lack.browser} of the option target lacks it`
   })
-  // Each text once, at its first place.
+  // Each message is told once, at its first place.
   const tell = (messages: readonly Esbuild.Message[], rest = '') => {
     for (const [at, { text: reason, location }] of messages.entries()) {
       if (messages.findIndex(each => each.text === reason) !== at) continue
@@ -120,7 +120,7 @@ async function lowered(
       const isLeft = supported !== LEFT && errors.every(isAboutTarget)
       tell(errors, isLeft ? '; it is left as it is' : '; it is published as it is')
       if (isLeft) return lower(LEFT)
-      // A text may have what does not parse, such as a hack for an old browser.
+      // A text may contain code that does not parse, such as a hack for an old browser.
       return isMapped ? code : takeInlineMap(code).code
     }
   }
@@ -129,7 +129,7 @@ async function lowered(
 
 const isAboutTarget = ({ text }: Esbuild.Message) => text.includes('configured target')
 
-/** Without a map the place of compiled text is not known. @param column begins with 0, unlike the line */
+/** Returns a place in the source; for compiled text without a map, only the file. @param column counts from 0 */
 function sourcePlace(root: string, text: TransformedText, line = 1, column = 0): string {
   const { file, code, isCompiled } = text
   if (!isCompiled) return placeOf(root, file, line, column + 1)
@@ -140,7 +140,7 @@ function sourcePlace(root: string, text: TransformedText, line = 1, column = 0):
   return placeOf(root, source, found.originalLine + 1, found.originalColumn + 1)
 }
 
-/** Both numbers begin with 1. */
+/** Formats a place; both numbers count from 1. */
 const placeOf = (root: string, file: string, line?: number, column?: number) =>
   [pathFrom(root, file), line, line && column].filter(Boolean).join(':')
 
@@ -158,7 +158,7 @@ export async function minifier(
   const minified = { files: 0, bytes: 0, insteadOf: 0, ...problem }
   return {
     minifies,
-    // The name of a minified file shows it.
+    // The name shows that a file is already minified.
     takes: (app, name) => !problem && minifies(app) && !/\.min\.\w+$/i.test(name),
     async apply(text) {
       const { name, app, code, file } = text
@@ -188,7 +188,7 @@ async function minifiedBy(esbuild: typeof Esbuild, text: TransformedText) {
   const minify = (given: string) =>
     esbuild.transform(given, { ...options, minify: true, sourcemap: 'external' })
   const hidden = textType(name) === 'css' ? hiddenColors(code) : code
-  // An error shows the text as it was written.
+  // An error must show the text as it was written.
   const made = await minify(hidden).catch(() => minify(code))
   if (hidden === code) return made
   const warnings = made.warnings.map(each => ({ ...each, text: shownColors(each.text) }))
