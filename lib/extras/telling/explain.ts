@@ -1,4 +1,4 @@
-// Shows step by step how a URL path is resolved, by asking the code that resolves it. Writes nothing.
+// Shows step by step how a URL path is resolved, by calling the code that resolves it. Writes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { adviseOn } from '../../publishing/sources/advice.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
@@ -73,7 +73,7 @@ function fileNamed(name: string, mounts: readonly ListedMount[]): string | undef
   return (made ?? files.find(({ entries }) => entries.includes(name)))?.path
 }
 
-/** A package that no page of development can have is no obstacle to an asset that imports nothing of it. */
+/** Ignores unusable packages, which do not affect an asset that imports nothing from them. */
 const ifUsable = <T>(work: Promise<T>) => withoutPackages(work, () => undefined)
 
 function settingsStep({ settings, failure }: Pipeline): Step {
@@ -155,7 +155,7 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | u
   return { source, sourced: source && name, steps, verdict }
 }
 
-/** Says as well why a page does not get what its helpers name. What was asked for is judged by itself. */
+/** Also says why a page does not get the file that its helpers name; the requested file is checked elsewhere. */
 async function helpersStep(pipeline: Pipeline, { app, path }: Wanted, name: string) {
   const { settings, directories } = pipeline
   const details: string[] = []

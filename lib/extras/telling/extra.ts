@@ -1,4 +1,4 @@
-// Lists what there is, and explains why a request gets what it gets.
+// Lists assets and mounts, and explains how a request gets its response.
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 

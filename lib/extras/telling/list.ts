@@ -1,4 +1,4 @@
-// Lists the project's own assets, and mounts with the files that manifests name; and finds the state of an asset.
+// Lists the project's own assets, and mounts with the files that manifests name, and finds the state of an asset.
 import { join } from 'node:path'
 import { listAssets } from '../../publishing/building/assets.ts'
 import { NEVER, type IndexEntry } from '../../publishing/building/mtime-index.ts'
@@ -27,7 +27,7 @@ import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { namedBy, withoutQuery } from '../vite/manifests/bundle.ts'
 import { addressAt, readBundle } from '../vite/manifests/read-bundle.ts'
 
-/** Lists all that have a source, and all that only the manifest has, in the order of paths. */
+/** Lists all assets that have a source or are only in the manifest, in the order of paths. */
 export async function listOwn(settings: Settings, sources: Sources, published: AssetsByPath) {
   const listed = await withoutPackages(listAssets(settings, sources), error => {
     if (published.size === 0 || settings.apps.some(app => !app.fingerprint)) throw error
@@ -44,7 +44,7 @@ export async function listOwn(settings: Settings, sources: Sources, published: A
   })
 }
 
-/** A server in production has what a precompile made of packages, but seldom the packages. */
+/** Handles unusable packages: a production server has the files made of them by precompile, but rarely the packages. */
 export function withoutPackages<T, U>(work: Promise<T>, otherwise: (error: AssetError) => U) {
   return work.catch((error: unknown) => {
     if (!(error instanceof AssetError) || error.code !== 'package-unusable') throw error
@@ -52,13 +52,13 @@ export function withoutPackages<T, U>(work: Promise<T>, otherwise: (error: Asset
   })
 }
 
-/** Returns the path that a path, a URL or a name stands for; a name belongs to the app at `/`, the last one. */
+/** Returns the path of a path, a URL or a name; a name belongs to the app at `/`, the last one. */
 export function pathOf(asked: string, { apps, base }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return withoutBase(rawPath(asked), base)
   return encodePath(`${apps.at(-1)?.urlPrefix ?? ''}/${asked}`)
 }
 
-/** Returns the plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
+/** Returns the decoded plain URL path of the asset of a path or a name, with or without a fingerprint. */
 export async function ownPath(pipeline: Pipeline, asked: string) {
   const { settings, sources } = publishingIn(pipeline)
   const wanted = locate(pathOf(asked, settings), settings)
@@ -71,7 +71,7 @@ export async function ownPath(pipeline: Pipeline, asked: string) {
 
 type Chosen = Partial<Awaited<ReturnType<AppSources['explain']>>> & { readonly name: string }
 
-/** Chooses the source of a name, with a fingerprint or without; of a package that is absent, the warning says so. */
+/** Chooses the source of a name, with or without a fingerprint; if packages are unusable, the warning says so. */
 export async function choiceOf(all: Sources, { app, name: given }: Wanted): Promise<Chosen> {
   const plain = splitFingerprint(given)?.name ?? given
   const choose = async () => {
@@ -122,14 +122,14 @@ async function filesOf(mount: MountSettings, env: string) {
   const served = [...bundle.files].filter(file => !isExcluded(withoutQuery(file)))
   return inParallel(served.toSorted(), 16, async file => ({
     path: addressAt(urlPath, file).path,
-    /** The name by which pages ask for its source; undefined where the manifest gives none. */
+    /** The name by which pages ask for its source; undefined if the manifest gives none. */
     source: sources.get(file),
     entries: tags.flatMap(([name, files]) => (files.has(file) ? name : [])),
     sizes: await sizesOf(join(dir, withoutQuery(file)))
   }))
 }
 
-/** Returns the bytes of a file (`identity`, the first) and of its copies, by coding; none for a file that is missing. */
+/** Returns the sizes of a file (`identity`, the first) and of its copies, by coding; none for a missing file. */
 async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> {
   const all = [{ name: 'identity', extension: '' }, ...CODINGS].map(async coding => {
     const stats = await statOf(file + coding.extension)
@@ -149,7 +149,7 @@ export interface Reading extends Pick<IndexEntry, 'source' | 'generation' | 'inp
   readonly refersTo: readonly string[]
   /** The digest of the bytes under plain names; undefined for an asset that cannot be published. */
   readonly digest?: string
-  /** Says why it cannot be published: `apps/web/assets/app.css.scss:1:4: expected "}".` */
+  /** The reason why it cannot be published: `apps/web/assets/app.css.scss:1:4: expected "}".` */
   readonly reason?: string | undefined
 }
 
@@ -186,7 +186,7 @@ export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Re
   }
 }
 
-/** The next request publishes what is `outdated` or `unpublished`; what is `broken` cannot be published. */
+/** Returns the state. The next request publishes an `outdated` or `unpublished` asset; a `broken` one cannot be. */
 export async function stateOf(pipeline: Pipeline, { app, path }: Sourced, { digest }: Reading) {
   if (digest === undefined && (app.compile || !app.fingerprint)) return 'broken'
   if (app.fingerprint) {

@@ -1,4 +1,4 @@
-// Prints an overview when a server starts in development: what a newcomer wants to know first.
+// Prints an overview when a server starts in development, with the first facts that a newcomer needs.
 import { setImmediate } from 'node:timers/promises'
 import type { Project, Running } from '../../runtime/app/extra.ts'
 import { assetSources } from '../../runtime/settings/third-party.ts'
@@ -11,7 +11,7 @@ import { namesOf } from '../modules/options.ts'
 
 const printed = new Set<string>()
 
-/** Waits until the application has been set up, for what packages add. Specs, whose output it would flood, get none. */
+/** Prints it once the application is set up, as packages may add sources; not in specs, whose output it would flood. */
 export async function printOverview(
   { settings, running = [] }: { readonly settings: Project; readonly running?: readonly Running[] },
   processEnv = process.env,

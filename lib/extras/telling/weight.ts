@@ -1,4 +1,4 @@
-// Weighs what the visitors of a page load for its scripts and stylesheets, by the last precompile. Paths are plain URL
+// Weighs the files that visitors load for a page's scripts and stylesheets, by the last precompile. Paths are plain URL
 // paths, encoded; sizes are bytes in brotli, without headers.
 import { findReferences, type Reference } from '../../publishing/references/references.ts'
 import { textType } from '../../publishing/rendering/draft.ts'
@@ -31,7 +31,7 @@ interface Weighed {
 export type Weight = Awaited<ReturnType<typeof weigh>>
 
 /**
- * @param names are those of scripts and stylesheets; `app` is both `app.js` and `app.css`
+ * @param names the names of scripts and stylesheets; `app` is both `app.js` and `app.css`
  * @throws AssetError without a precompile
  */
 export async function weigh(settings: Settings, names: readonly string[]) {
@@ -44,7 +44,7 @@ export async function weigh(settings: Settings, names: readonly string[]) {
   return {
     entries,
     builtAt: new Date(Number((await statOf(manifest))?.mtimeMs)),
-    /** A first visit takes as many, with the page itself, whose bytes are not counted. */
+    /** The requests of a first visit, including the page itself, whose bytes are not counted. */
     requests: first.length + 1,
     bytes: sizeOf(first),
     files,
@@ -57,7 +57,7 @@ type Sized = Pick<Part, 'size'>
 const sizeOf = (all: readonly Sized[]) => sum(all.map(({ size }) => size))
 const bySize = (one: Sized, other: Sized) => other.size - one.size
 
-/** Lists packages and the application, the largest first. What several files contain in part counts once. */
+/** Lists packages and the application, the largest first. A source that is spread over several files counts once. */
 function groupsOf(parts: readonly Part[]) {
   const groups = [...groupBy(parts, ({ group }) => group)].map(([group, all]) => {
     const bySource = [...groupBy(all, ({ path }) => path)]
@@ -86,7 +86,7 @@ async function reached(entries: readonly string[], weighed: (path: string) => Pr
 const NONE: Weighed = { size: 0, parts: [], loads: [], later: [] }
 const FONT = /\.(?:woff2?|[ot]tf)$/i
 
-/** A browser loads one of the sources that a declaration lists for a font: the first, as all take WOFF2 and none EOT. */
+/** Keeps one of the sources of a font: browsers load the first in a declaration, as all support WOFF2 and none EOT. */
 function loadedIn(references: readonly Reference[], path: string, text: string) {
   let font: Reference | undefined
   return references.filter(each => {
