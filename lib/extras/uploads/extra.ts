@@ -1,4 +1,4 @@
-// Lists what a script uploads to object storage behind a CDN.
+// Lists the files that a script uploads to object storage behind a CDN.
 import type { Extra } from '../../runtime/app/extra.ts'
 
 export const uploads: Extra = {

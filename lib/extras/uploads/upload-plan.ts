@@ -49,7 +49,7 @@ changes with any file. Uploaded last, that JSON says which files the release nee
 
 const CONCURRENCY = 8
 
-/** @throws AssetError for a manifest that is missing or broken */
+/** @throws AssetError for a missing or broken manifest */
 async function planUploads(given: Project) {
   // The options are those of a server, not of `precompile`.
   const project = given.changed({ env: given.env }, false)
@@ -63,7 +63,7 @@ async function planUploads(given: Project) {
   const files = uploads.toSorted((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : 1))
   const missing = (await listMounts(project)).flatMap(each => faultsOf(each, ': build again'))
   const problems = [...missing, ...found.flatMap(each => each.problems)]
-  /** With any problem, a file that pages name and a server would not send, the plan is no release. */
+  /** A problem is a file that pages name but a server would not send; with any, the plan is not a release. */
   return { release: digestOf(JSON.stringify(files)), files, problems }
 }
 
@@ -80,7 +80,7 @@ async function ownPaths(project: Project): Promise<readonly string[]> {
   })
 }
 
-/** URLs of the host lead only to files that a manifest names, and to those that these load. */
+/** Lists files of a mount with a manifest: URLs of the host lead only to those that it names, or that these load. */
 async function pathsIn(mount: MountSettings): Promise<readonly string[]> {
   const names = new Set(mount.manifest === undefined ? [] : await requestableFiles(mount.dir))
   const isExcluded = excluderOf(mount.exclude ?? [])
@@ -115,15 +115,15 @@ async function uploadOf(variant: Variant, key: string, { root }: Project) {
   const { integrity } = await checksumsOf({ copyOf: file }, ['sha256'])
   const extension = CODINGS.find(({ name }) => name === coding)?.extension ?? ''
   return {
-    /** The URL path with the base, without its first slash, decoded; that of a compressed copy has its extension. */
+    /** The decoded URL path with the base, without its first slash; a compressed copy's ends in its extension. */
     key: key + extension,
     file: pathFrom(root, file),
     type: fields.get('content-type') ?? '',
-    /** It is undefined for a file that is not a compressed copy. */
+    /** The content coding; undefined for a file that is not a compressed copy. */
     encoding: fields.get('content-encoding'),
     cacheControl: fields.get('cache-control') ?? '',
     size,
-    /** The digest is written in base64, as S3 has it. */
+    /** The SHA-256 in base64, as S3 has it. */
     sha256: integrity[0]?.replace('sha256-', '') ?? ''
   }
 }
@@ -131,7 +131,7 @@ async function uploadOf(variant: Variant, key: string, { root }: Project) {
 const fileOf = ({ path, mounts: [mount] }: Wanted, settings: Project) =>
   mount ? join(mount.dir, path.slice(mount.urlPath.length)) : publicFile(settings, path)
 
-/** Returns undefined for a file that can be read: a server has another reason for not sending it. */
+/** Returns undefined for a readable file: a server has another reason for not sending it. */
 async function faultOf(file: string): Promise<string | undefined> {
   try {
     return (await withFile(file, () => true)) ? undefined : `is missing: ${REMEDY}`
