@@ -1,4 +1,4 @@
-// Reads the build of a mount: its manifest at start, its files before the first page and after changes, once at rest.
+// Reads the build of a mount: its manifest at start, its files before the first page and, once complete, after changes.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../runtime/concurrency.ts'
@@ -17,11 +17,11 @@ import { withoutQuery, type Bundle, type LoadedFile } from './manifests/bundle.t
 import { addressAt, readBundle, REMEDY, type BundleMount } from './manifests/read-bundle.ts'
 
 const CONCURRENCY = 4
-/** A file that was written since may be half written. */
+/** A file that was written within this time may be incomplete. */
 const RESTED_MS = 1000
-/** A build that has not written its manifest after this time will not: with fixed names it may be the same. */
+/** A build that has not written its manifest within this time will not: with fixed names it may be unchanged. */
 const FINISHED_MS = 2000
-/** The file of `fallback` is that of the last build. */
+/** Part of a note, as the file of `fallback` is that of the last build. */
 const OPEN_THERE = 'while Vite runs, open pages there'
 
 interface MountOfBuild extends BundleMount, Pick<MountSettings, 'revalidate' | 'fallback'> {
@@ -41,7 +41,7 @@ interface Reading {
   /** Changes with the tags of any entry. */
   readonly version: string
   readonly source: EntrySource
-  /** It is there from the first page on. The version and the time, in milliseconds, change with any of its files. */
+  /** The build, from the first page on. The version and the time, in milliseconds, change with any of its files. */
   readonly build?: { readonly version: string; readonly changedAt: number }
 }
 
@@ -64,7 +64,7 @@ export class MountedBuild {
         return reading !== undefined
       }
     })
-    // The first page reads its files as well.
+    // The first page reads the files as well.
     this.#file.distrust()
     this.#reading = readAtStart(mount)
     if (this.#reading || env === 'development' || env === 'test') return
@@ -88,12 +88,12 @@ export class MountedBuild {
     return (bundle?.hashed.has(file) || kept?.has(file)) ?? false
   }
 
-  /** Takes over another build, once it has been written; undefined when there is nothing to wait for. */
+  /** Switches to another build once it has been written; undefined if there is nothing to wait for. */
   refresh(seconds: number): Promise<void> | undefined {
     return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
   }
 
-  /** Tells whether a file is part of it. One that is written when no bundler is at work makes the next look read all. */
+  /** Tells whether a file is part of the build. If one is written with no bundler at work, the next look reads all. */
   hasBuilt(file: string, stamp: Stamp): boolean {
     const { bundle, build } = this.#reading ?? {}
     if (!build || !bundle?.paths.has(file)) return false
@@ -124,7 +124,7 @@ function sourceOf(
     sourceNames: [...sources.keys()],
     get state() {
       if (!isVite) return undefined
-      // Sweden writes a local time as ISO 8601 does, but for the `T`.
+      // The Swedish format of local time is ISO 8601 without the `T`.
       const time = new Date(builtAt).toLocaleString('sv').slice(0, 16)
       const where = fallback ? `; ${OPEN_THERE}` : ''
       return `Vite is not running: tags of the build of ${time}${where}`
@@ -144,7 +144,7 @@ function sourceOf(
 function withoutBuild({ urlPath, manifest, host, env, fallback }: MountOfBuild): EntrySource {
   const isVite = manifest.includes('.vite')
   const source = { urlPath, label: manifest, state: fallback && isVite ? OPEN_THERE : undefined }
-  // Tests are about the application, not the build.
+  // Tests check the application, not the build.
   if (env === 'test')
     return {
       ...source,
@@ -153,7 +153,7 @@ function withoutBuild({ urlPath, manifest, host, env, fallback }: MountOfBuild):
     }
   const message = `the mount ${urlPath || '/'} has neither a build nor a dev server: there is no ${manifest}, and Vite is not running with the plugin freshAssets (npx vite)`
   const load = () => {
-    // The page is a developer's own, and the remedy is not in its code.
+    // Only developers see the page, and the remedy is not in its code.
     throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
   }
   return { ...source, entry: () => ({ kind: 'possible', load }), file: () => undefined }
@@ -172,10 +172,10 @@ function readAtStart(mount: MountOfBuild): Reading | undefined {
   return { bundle, kept, version: digestOf(bytes), source }
 }
 
-/** Returns undefined while a file is missing or is being written: the build before it stays. */
+/** Returns undefined while a file is missing or being written, so that the last build stays. */
 async function readWhole(mount: MountOfBuild, bytes: Buffer, stamp: Stamp, last: Reading['build']) {
   const bundle = readBundle(bytes, mount)
-  // As at start, a file that is in no tag may be missing.
+  // As at start, a file that no tag loads may be missing.
   const changedAt = await whenAtRest(mount, bundle, last ? bundle.files : bundle.tagged)
   if (changedAt === undefined) return undefined
   const facts = new Map<string, Facts>()
@@ -190,11 +190,11 @@ async function readWhole(mount: MountOfBuild, bytes: Buffer, stamp: Stamp, last:
   const build = { version: `${version} ${changedAt}`, changedAt: latest }
   const kept = hashedKept((await readSnapshot(keptListIn(mount.dir)))?.bytes, mount.dir)
   const source = sourceOf(mount, bundle, Number(stamp.mtimeNs / 1_000_000n), facts)
-  // The manifest alone may have been touched.
+  // Perhaps only the manifest was touched.
   return { bundle, kept, version, source, build: last?.version === build.version ? last : build }
 }
 
-/** Returns the time when the last of the files was written: milliseconds since 1970. */
+/** Returns the time when the last of the files was written, in milliseconds since 1970, once none changes. */
 async function whenAtRest(mount: MountOfBuild, bundle: Bundle, needed: ReadonlySet<string>) {
   const look = async () => {
     let [last, missing] = [0, '']
@@ -206,7 +206,7 @@ async function whenAtRest(mount: MountOfBuild, bundle: Bundle, needed: ReadonlyS
     if (missing) mount.warn(`keeping the last build: ${incomplete(mount, missing).message}`)
     return missing ? undefined : last
   }
-  // The age is that before the look, which may be held up. The clock of the disk may be ahead of ours.
+  // The age is measured before the look, which may take long. The clock of the disk may be ahead of ours.
   const [lookedAt, changedAt] = [Date.now(), await look()]
   const rest = RESTED_MS - (lookedAt - (changedAt ?? 0))
   if (changedAt === undefined || changedAt > Date.now() || rest <= 0) return changedAt

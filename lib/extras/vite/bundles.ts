@@ -13,7 +13,7 @@ import type { DevServer } from './dev-server.ts'
 import { KINDS, MODULE, STYLESHEET, type EntrySource, type Kind } from './entry-source.ts'
 import { findNone, helpersOf } from './entry.ts'
 
-/** A page waits while a mistyped name is compared with so many. */
+/** The number of names compared with a mistyped one, for which a page waits. */
 const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
@@ -23,7 +23,7 @@ interface Mount {
   dev?: DevServer
 }
 
-/** @throws AssetError for a manifest that is missing or broken, or that names a file that does not exist */
+/** @throws AssetError for a missing or broken manifest, or one that names a file that does not exist */
 export function startBundles(project: Project, warn: Warn): Running {
   const isAsked = project.mounts.some(({ manifest, isServed }) => manifest ?? !isServed)
   return isAsked ? new Bundles(project, warn) : { helpers: helpersOf(findNone, () => []) }
@@ -33,10 +33,10 @@ class Bundles implements Running, MountAssets {
   readonly mountAssets = this
   readonly helpers = helpersOf(
     (name, mount) => this.entry(name, mount),
-    // The origins, http and ws, of the dev servers that run apart from the application.
+    // The http and ws origins of the dev servers that run outside of the application.
     () => [...new Set(this.#mounts.flatMap(({ dev }) => dev?.origins ?? []))]
   )
-  /** Dev servers are known once this resolves, and the sizes of a new build's images can be read. */
+  /** Finds dev servers, and loads the code that reads the sizes of a new build's images. */
   readonly load: () => Promise<void>
   readonly responderAt: Running['responderAt']
   readonly #env: string
@@ -64,7 +64,7 @@ class Bundles implements Running, MountAssets {
     })
   }
 
-  /** This is read once dev servers are known. */
+  /** Read once dev servers are known. */
   get pageDependencies(): readonly PageDependency[] {
     return this.#mounts.flatMap(({ build, dev }) => [build ?? [], dev ?? []].flat())
   }
@@ -74,7 +74,7 @@ class Bundles implements Running, MountAssets {
     return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
   }
 
-  /** Says what the tags lead to, where it may be either Vite's dev server or a build. */
+  /** Returns, by URL path, where tags lead if it may be either Vite's dev server or a build. */
   async states(): Promise<ReadonlyMap<string, string>> {
     const looks = this.#mounts.map(async ({ dev }) => dev?.refresh?.())
     await Promise.all(looks).catch((error: unknown) => this.#warn(reasonOf(error)))
@@ -94,7 +94,7 @@ class Bundles implements Running, MountAssets {
       const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${this.#hint(name, mount)}`
       throw new AssetError('asset-unknown', message)
     }
-    // Only a build shows which modules are imported dynamically.
+    // Only a build shows which modules are loaded by `import()`.
     const isBuilt = this.#mounts.some(({ build }) => build?.source.names?.includes(name))
     if (found.kind === 'lazy' && !isBuilt)
       this.#warn(
@@ -124,7 +124,7 @@ class Bundles implements Running, MountAssets {
       entries: new Set(sources.flatMap(({ names = [] }) => names)),
       sources: new Set(sources.flatMap(({ sourceNames = [] }) => sourceNames)),
       hasAllEntries: sources.every(({ names }) => names),
-      // The sources of a dev server are not known.
+      // The sources of a dev server are unknown.
       hasAllSources: sources.every(({ sourceNames }) => sourceNames)
     }
   }
@@ -141,7 +141,7 @@ class Bundles implements Running, MountAssets {
     return Array.from(this.#sourcesAt(mount), ({ label }) => label).join(' or ')
   }
 
-  /** Returns what is surest. @throws TypeError if several mounts have it */
+  /** Returns the surest match. @throws TypeError if several mounts have it */
   #only<Found extends { readonly kind: Kind }>(
     what: string,
     mount: string | undefined,
@@ -182,12 +182,12 @@ function responderOf({ base, mounts }: Project): Running['responderAt'] {
   }
 }
 
-/** Finds the bundles of a running process; undefined where no mount can have entries. */
+/** Finds the bundles of a running process; undefined if no mount can have entries. */
 export function bundlesIn(running: readonly Running[]): Bundles | undefined {
   return running.find(each => each instanceof Bundles)
 }
 
-/** Finds what pages can name beside own assets, now or, without `running`, by the last build; undefined for nothing. */
+/** Finds the names in mounts for pages, now or, without `running`, in the last build; undefined if there are none. */
 export async function namesInMounts(project: Project, warn: Warn, running?: readonly Running[]) {
   const bundles = bundlesIn(running ?? [startBundles(project, warn)])
   await bundles?.load()

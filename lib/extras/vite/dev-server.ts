@@ -1,4 +1,4 @@
-// Finds what pages load while Vite's dev server compiles the sources.
+// Finds the files that pages load while Vite's dev server compiles the sources.
 import type { Warn } from '../../runtime/errors.ts'
 import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
@@ -28,7 +28,7 @@ export class DevServer {
   source: EntrySource | undefined
   origins: readonly string[] = []
   version = ''
-  /** Looks for the server again; undefined where there is nothing to look for. */
+  /** Looks for the server again; undefined if there is nothing to look for. */
   readonly refresh: (() => Promise<void>) | undefined
 
   constructor(mount: MountSettings, warn: Warn, running?: RunningVite, look?: Look) {
@@ -52,7 +52,7 @@ function sourceOf(running: RunningVite, { urlPath, base, fallback }: MountSettin
   const urlOf = (path: string) => start + encodeAsImported(`${urlPath}/${path}`)
   const moduleAt = (path: string) => ({ url: urlOf(path), as: 'module' }) as const
   const tagsOf = (name: string, before: readonly string[] = []): LoadedUrl[] => {
-    // React's plugin imports a changed module once more under this URL, which Vite's own page has.
+    // React's plugin imports a changed module once more under this URL, which is in Vite's own page.
     const [, at] = changed.find(([path]) => path === name) ?? []
     return [
       { url: urlOf('@react-refresh'), as: 'preamble', isNeeded: isReact },
@@ -69,13 +69,13 @@ function sourceOf(running: RunningVite, { urlPath, base, fallback }: MountSettin
       if (LEGACY.test(name)) return { kind: 'possible', load: () => [] }
       if (!inputs) return { kind: 'possible', load: () => tagsOf(name) }
       if (inputs.includes(name)) return { kind: 'entry', load: () => tagsOf(name) }
-      // Any script may be imported dynamically: Vite knows only what the modules import that it has compiled.
+      // Any script may be imported dynamically: Vite knows only the imports of modules that it has compiled.
       if (!MODULE.test(name) || root === undefined || !isFile(join(root, name))) return undefined
       const before = isPrepared ? [`@id/__x00__${PREAMBLE}`] : []
       return { kind: 'lazy', load: () => tagsOf(name, before) }
     },
     file(name, isChosen) {
-      // A name below a folder of Vite's root is taken for a source of the front end.
+      // A name below a folder of Vite's root counts as a source of the front end.
       const isBelowRoot = root !== undefined && isListed(join(root, name.replace(/\/.*$/s, '')))
       if (!isChosen && !isBelowRoot) return undefined
       const path = encodeAsImported(`${urlPath}/${name}`)
@@ -84,15 +84,15 @@ function sourceOf(running: RunningVite, { urlPath, base, fallback }: MountSettin
   }
 }
 
-// Helpers cannot wait: these are looks on a developer's own machine.
+// This is synchronous, as helpers cannot wait, and only on a developer's machine.
 const isFile = (path: string) => statIfThere(path)?.isFile() === true && isListed(path)
 
-/** Tells whether the name is exactly this: in production `App.ts` is not `app.ts`, whatever the disk says. */
+/** Tells whether a name has exactly this spelling: in production `App.ts` is not `app.ts`, whatever this disk says. */
 function isListed(path: string): boolean {
   return readDirectory(dirname(path)).some(({ name }) => name === basename(path))
 }
 
-/** Returns the server of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
+/** Returns the server of the option `dev`, or one that announces itself beside the build while it runs. */
 export function devServerOf(mount: MountSettings, warn: Warn): DevServer {
   const { dev } = mount
   if (dev === undefined) return new DevServer(mount, warn, undefined, announcedFor(mount, warn))
@@ -101,13 +101,13 @@ export function devServerOf(mount: MountSettings, warn: Warn): DevServer {
   return new DevServer(mount, warn, { origin: dev, sockets: socketsOf({}, dev) })
 }
 
-/** A server that sends more without its token, or takes longer, is another program. */
+/** A server whose response is longer, or takes longer, is another program. */
 const LIMITS = { bytes: 128 * 1024, ms: 5000 } as const
 
 function announcedFor({ dir, urlPath, base: start }: MountSettings, warn: Warn): Look {
   const file = announcementIn(dir)
   const expected = start + encodeAsImported(`${urlPath}/`)
-  /** A build that empties the directory removes the file of a server that is still running. */
+  /** The last announcement, as a build that empties the directory removes that of a running server. */
   let last: string | undefined
   let givenUp: string | undefined
   return async () => {
@@ -126,7 +126,7 @@ function announcedFor({ dir, urlPath, base: start }: MountSettings, warn: Warn):
     const status = parse(response)
     if (status['token'] === token) {
       last = text
-      // The plugin of an earlier release told the rest in its announcement.
+      // The plugin of an earlier release put the rest into its announcement.
       const { inputs = [], changed = [], sockets = [] } = status
       if (![inputs, changed, sockets].every(Array.isArray)) {
         warn(`Vite at ${origin} has the plugin of another release of koa-fresh-assets: restart it`)
@@ -144,7 +144,7 @@ function announcedFor({ dir, urlPath, base: start }: MountSettings, warn: Warn):
   }
 }
 
-/** Returns an empty object for anything else: the port may be another program's by now. */
+/** Parses a JSON object; empty for anything else, as the port may belong to another program by now. */
 function parse(text = ''): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
@@ -155,12 +155,12 @@ function parse(text = ''): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Resolves to an empty text where nothing listens, and to undefined for a response beyond the limits. */
+/** Resolves to an empty text if nothing listens, and to undefined for a response beyond the limits. */
 function responseOf(url: string): Promise<string | undefined> {
   return new Promise(resolve => {
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp
     const signal = AbortSignal.timeout(LIMITS.ms)
-    // Its certificate is one that a developer made on this machine.
+    // The certificate was made by a developer on this machine.
     const request = get(url, { rejectUnauthorized: false, signal }, response => {
       let text = ''
       response.setEncoding('utf8')

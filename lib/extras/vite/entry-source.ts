@@ -1,41 +1,41 @@
-// The tags of a mount's entries come from its build, or from the dev server of Vite that stands in for it.
+// The source of tags for a mount's entries: its build, or the Vite dev server that replaces it.
 import type { LoadedUrl, Located } from '../../runtime/views/asset-url.ts'
 import { encodeAsImported } from '../../runtime/urls/spelling.ts'
 
-/** Finds what pages load from a mount, until it is built or edited again. */
+/** Finds the files that pages load from a mount, until it is built or edited again. */
 export interface EntrySource {
   readonly urlPath: string
-  /** Messages call it so: a manifest, or the dev server. */
+  /** The name in messages: a manifest, or the dev server. */
   readonly label: string
-  /** Tells developers what the tags lead to, where it may be either a dev server or the last build. */
+  /** Tells developers where tags lead, if it may be either a dev server or the last build. */
   readonly state?: string | undefined
-  /** The names for `entry` that can be listed; undefined where any script or stylesheet may be one. */
+  /** The names for `entry` that can be listed; undefined if any script or stylesheet may be one. */
   readonly names?: readonly string[] | undefined
-  /** The sources that have a file; undefined where any may have one. */
+  /** The sources that have a file; undefined if any may have one. */
   readonly sourceNames?: readonly string[]
-  /** Its `load` returns what a page loads, in document order. */
+  /** Finds an entry, whose `load` returns the files that a page loads, in document order. */
   entry(name: string): { kind: Kind; load(): readonly LoadedUrl[] } | undefined
   /**
    * Finds a file by the name of its source.
-   * @param isChosen is true for a page that names the mount: any name is taken
+   * @param isChosen true if the page names the mount: then any name is accepted
    */
   file(name: string, isChosen: boolean): Located | undefined
 }
 
-/** The surest comes first: an entry, a module that others import dynamically, and what may be either. */
+/** The kinds, the surest first: an entry, a module that others import dynamically, and a name that may be either. */
 export const KINDS = ['entry', 'lazy', 'possible'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Dev servers take these for stylesheets. */
+/** The files that dev servers treat as stylesheets. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
 
-/** Dev servers compile these to modules, by themselves or with the plugins of frameworks. */
+/** The files that dev servers compile to modules, by themselves or with the plugins of frameworks. */
 export const MODULE = /\.(?:[cm]?[jt]sx?|vue|svelte)$/
 
-/** @vitejs/plugin-legacy adds this to the names of entries, and only takes part in builds. */
+/** @vitejs/plugin-legacy adds this to the names of entries, only in builds. */
 export const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
-/** Returns the URL of a source that is compiled when a browser asks for it. A tag cannot load an HTML file. */
+/** Returns the URL of a source that is compiled when a browser requests it. A tag cannot load an HTML file. */
 export function sourceUrl(origin: string, urlPath: string, name: string, query = ''): LoadedUrl {
   if (/\.html?$/.test(name))
     throw new TypeError(

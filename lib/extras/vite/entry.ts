@@ -1,4 +1,4 @@
-// `entry` returns the tags of a bundler's entry point.
+// The helper `entry`, which returns the tags of a bundler's entry point.
 import { check, flag, oneOf, text, type Expectation } from '../../runtime/check-options.ts'
 import type { AssetName, NamesThen, OfName } from '../../runtime/views/asset-names.ts'
 import {
@@ -21,10 +21,10 @@ export interface EntryOptions {
   readonly nonce?: string | undefined
   /**
    * In development, writes the script that `@vitejs/plugin-react` requires before the entry, once in a page.
-   * Needed only where the mount's `dev` is an origin or `true`: otherwise koaAssets knows. Default: `false` there.
+   * Needed only if the mount's `dev` is an origin or `true`; otherwise koaAssets knows. Default: `false` there.
    */
   readonly reactRefresh?: boolean | undefined
-  /** Says how scripts are loaded, `classic` with `defer`. Default: as the manifest says, `module` for esbuild. */
+  /** The way to load scripts, `classic` with `defer`. Default: as the manifest says, `module` for esbuild. */
   readonly type?: 'module' | 'classic' | undefined
 }
 
@@ -52,9 +52,9 @@ export interface EntryFiles {
 
 export interface EntryFile {
   readonly href: string
-  /** The hashes of its bytes; undefined where the option `integrity` is empty, and in development. */
+  /** The hashes of its bytes; undefined if the option `integrity` is off, and in development. */
   readonly integrity: string | undefined
-  /** The CORS mode, set where `integrity` is, which is not checked without it. */
+  /** The CORS mode, set with `integrity`, which is not checked without it. */
   readonly crossorigin: 'anonymous' | undefined
 }
 
@@ -72,7 +72,7 @@ const SCRIPTS = {
   nomodule: { type: 'text/javascript', nomodule: true }
 } as const
 
-/** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
+/** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or must be named */
 type FindEntry = (name: string, mount: string | undefined) => readonly LoadedUrl[]
 
 const OPTIONS = {
@@ -84,7 +84,7 @@ const OPTIONS = {
 
 export interface EntryHelpers extends ReturnType<typeof entryHelpers> {
   /**
-   * The origins of Vite's dev servers that run now, http and ws, for a Content-Security-Policy; none in production,
+   * The http and ws origins of running Vite dev servers, for a Content-Security-Policy; none in production,
    * and none for a dev server on the application's own origin.
    * @example
    * devOrigins // ['http://localhost:5174', 'ws://localhost:5174']
@@ -144,9 +144,9 @@ function entryHelpers(find: FindEntry, known: Memory<readonly Tag[]>, page: Set<
      * @example
      * // With @vitejs/plugin-legacy, at the end of <body>; writes nothing in development.
      * entry('src/main-legacy.tsx')
-     * @throws {TypeError} without a name, for a wrong option, without a mount that has `manifest` or
+     * @throws {TypeError} without a name, for an invalid option, without a mount that has `manifest` or
      * `dev`, and for an entry that several mounts have
-     * @throws {AssetError} for a name that is no entry of the manifest
+     * @throws {AssetError} for a name that is not an entry of the manifest
      */
     entry: write,
 
@@ -157,7 +157,7 @@ function entryHelpers(find: FindEntry, known: Memory<readonly Tag[]>, page: Set<
      * renderToPipeableStream(<App />, {
      *   bootstrapModules: scripts.map(({ href, integrity }) => ({ src: href, integrity }))
      * })
-     * @throws as `entry` does
+     * @throws like `entry`
      */
     entryFiles: ((name: string, options: Pick<EntryOptions, 'mount'> = {}) => {
       check(withoutKeywords(options), { mount: text }, 'entryFiles.')
@@ -212,7 +212,7 @@ function tagOf({ as, ...asset }: LoadedUrl, type: EntryOptions['type']): Tag {
   }
   if (as === 'stylesheet' || as === 'modulepreload')
     return { rank: as, url, html: assetTag(as, asset) }
-  // The entries of plugin-legacy are for some browsers: the others must not run them as well.
+  // The entries of plugin-legacy are for some browsers, and others must not run them as well.
   const isForSome = as === 'blocking' || as === 'nomodule'
   const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
   return { rank: 'script', url, html: assetTag('script', asset, attributes) }

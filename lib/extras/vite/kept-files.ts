@@ -1,4 +1,4 @@
-// The list of the files of earlier builds that `keep` has brought into a build: a dotfile in it, which is never served.
+// The list of files of earlier builds that `keep` has copied into a build: a dotfile in it, which is never served.
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
 import { isRecord, isText } from '../../runtime/check-options.ts'
@@ -12,7 +12,7 @@ export interface KeptFile {
   readonly digest?: string | undefined
 }
 
-/** Kept files are known by their paths below the directory. */
+/** The kept files by their paths below the directory. */
 export type KeptFiles = ReadonlyMap<string, KeptFile>
 
 export const KEPT_LIST = '.koa-fresh-assets-kept.json'
@@ -53,7 +53,7 @@ export function hashedKept(bytes: Uint8Array | undefined, dir: string): Readonly
   return new Set(kept.flatMap(([file, { isHashed }]) => (isHashed ? file : [])))
 }
 
-/** The list is readable for people, too: it has one build for each time, the latest first. */
+/** Writes the list so that people can read it, too: one build for each time, the latest first. */
 export function writtenKept(kept: KeptFiles): Buffer {
   const all = [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const times = [...new Set(all.map(([, { replaced }]) => replaced))].toSorted((a, b) => b - a)

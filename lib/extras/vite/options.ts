@@ -45,9 +45,9 @@ export interface BuildOptions {
    * read and the directory is not served.
    *
    * Not needed with our plugin, `freshAssets` of `koa-fresh-assets/vite`: a mount with a `manifest` then
-   * finds the dev server while it runs. Else the server itself, made with `server: { middlewareMode: true }`:
-   * it gets the requests below the mount that routes leave as 404. Or its origin, such as
-   * `http://localhost:5173`, or `true` if the application has made its middleware a part of itself.
+   * finds the dev server while it runs. Otherwise the server itself, made with `server: { middlewareMode: true }`,
+   * which gets the requests below the mount that routes leave as 404; or its origin, such as
+   * `http://localhost:5173`; or `true` if the application uses its middleware itself.
    * `false` and the empty string mean none. Default: none.
    */
   dev?: string | boolean | ViteServer | undefined
@@ -71,7 +71,7 @@ export interface Place {
   readonly env: string
   readonly base: string
   readonly urlPath: string
-  /** Messages call the option by this path: `mounts./static.` */
+  /** The path of the option in messages: `mounts./static.` */
   readonly place: string
   readonly fallback: string | undefined
 }
@@ -81,12 +81,12 @@ export function settleBuild(options: BuildOptions, at: Place) {
   const manifest = options.manifest === undefined ? undefined : absolutePath(root, options.manifest)
   const dev = env === 'development' ? devServer(options.dev, at) : undefined
   if (dev === undefined) return { manifest, dev }
-  // Only a dev server in this process knows the page as it is now; any other has its own.
+  // Only a dev server in this process has the current page; any other serves its own.
   const page = typeof dev === 'object' && (fallback ? () => htmlOf(dev, fallback) : undefined)
   return { manifest, dev, isServed: false, page }
 }
 
-/** Returns an origin without a trailing slash, `true` for that of the page, or the server itself. */
+/** Returns an origin without a trailing slash, `true` for the page's, or the server itself. */
 function devServer(dev: BuildOptions['dev'], { base: start, urlPath, place }: Place) {
   if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
   if (typeof dev !== 'object') return dev || undefined

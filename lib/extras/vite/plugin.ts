@@ -1,4 +1,4 @@
-// Tells koaAssets what it needs to know of Vite: the plugin `koa-fresh-assets/vite`.
+// The plugin `koa-fresh-assets/vite`, which tells koaAssets about Vite's dev server.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
@@ -43,19 +43,19 @@ const OPTIONS = {
 /**
  * A plugin for Vite: sets `base`, the input and `build.manifest` for a mount of koaAssets, which in
  * development finds the dev server by itself while it runs, with its entries and React's refresh. Unless
- * `publicDir` is set, no folder is copied into the build: koaAssets serves what is in `public`.
+ * `publicDir` is set, no folder is copied into the build: koaAssets serves `public`.
  * @example
  * // vite.config.ts
  * export default defineConfig({
  *   plugins: [react(), freshAssets({ mount: '/admin', input: 'src/main.tsx' })]
  * })
- * @throws TypeError for a wrong option
+ * @throws TypeError for an invalid option
  */
 export function freshAssets(options: FreshAssetsOptions): Plugin {
   check(options, OPTIONS)
   const { mount, input, base: cut = '' } = options
   const base = `${cut}/${mount}/`.replace(/\/{2,}/g, '/')
-  /** Only these scripts get React's preamble. */
+  /** The scripts that get React's preamble. */
   let entries = new Set<string>()
   let announced: () => void = () => undefined
   return {
@@ -86,12 +86,12 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
       if (cut !== '') restoreBase(server, cut)
     },
 
-    // A build empties the directory, and no application may be running that would ask the dev server.
+    // A build empties the directory, and perhaps no application is running that would ask the dev server.
     writeBundle: () => announced(),
 
     resolveId: id => (id === PREAMBLE ? `\0${PREAMBLE}` : undefined),
     load: id => (id === `\0${PREAMBLE}` ? preambleFrom("'/@react-refresh'") : undefined),
-    // The import is added to the first line, so the lines of the source stay where they are.
+    // The import is added to the first line, so the lines of the source stay the same.
     transform: (code, id) =>
       entries.has(id.replace(/\?.*$/s, ''))
         ? { code: `import '${PREAMBLE}';${code}`, map: null }
@@ -99,7 +99,7 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   }
 }
 
-/** Returns a function that writes the announcement again, if there is one now. */
+/** Returns a function that restores the announcement, if there is one now. */
 function keepingAnnouncement({ root, build }: ResolvedConfig): () => void {
   const file = announcementIn(resolve(root, build.outDir))
   const announcement = readIfThere(file)
@@ -110,7 +110,7 @@ function keepingAnnouncement({ root, build }: ResolvedConfig): () => void {
   }
 }
 
-/** Tells koaAssets of a dev server while it listens. A server in Koa's process is handed over directly. */
+/** Tells koaAssets of a dev server while it listens. A server in Koa's process is passed as an option instead. */
 function announce(server: ViteDevServer): void {
   const { config, httpServer, middlewares } = server
   if (!httpServer) return
@@ -134,17 +134,17 @@ function announce(server: ViteDevServer): void {
     res.end(JSON.stringify({ token, ...describe(server, config.server.origin), root }))
   })
   httpServer.once('listening', () => {
-    // Pages have another origin than the images that their scripts and stylesheets name.
+    // Pages have a different origin from the images that their scripts and stylesheets name.
     config.server.origin ??= originOf(config, httpServer.address() as AddressInfo)
     write()
     httpServer.once('close', () => {
-      // Another dev server may have announced itself since.
+      // Another dev server may have announced itself in the meantime.
       if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })
     })
   })
 }
 
-/** The URLs that Vite prints have no page unless one is an input. */
+/** Prints a note, as the URLs that Vite prints have no page unless one is an input. */
 function pointToPages(server: ViteDevServer): void {
   const print = server.printUrls.bind(server)
   server.printUrls = () => {
@@ -153,7 +153,7 @@ function pointToPages(server: ViteDevServer): void {
   }
 }
 
-/** Vite's socket is at its base, with which a request to the application's server does not arrive. */
+/** Restores the base in requests for Vite's socket, which is below it; a proxy in front has removed the base. */
 function restoreBase({ config: { base, server } }: ViteDevServer, cut: string): void {
   const { ws, hmr }: { ws?: unknown; hmr?: unknown } = server
   const shared = [ws, hmr].find(isRecord)?.['server'] as Server | undefined

@@ -1,4 +1,4 @@
-// Asks a dev server of Vite in this process: what pages need to know of it, and for its response to a request.
+// Describes a Vite dev server in this process for pages, and passes requests to it.
 import { join, resolve } from 'node:path'
 import type { Context } from 'koa'
 import { isRecord, isText } from '../../runtime/check-options.ts'
@@ -10,30 +10,30 @@ export const PLUGIN = 'koa-fresh-assets'
 /** This module of the plugin does what React's plugin adds to Vite's own pages. */
 export const PREAMBLE = `virtual:${PLUGIN}/preamble`
 
-/** Pages need to know this of a dev server that runs. Our plugin sends it to koaAssets as JSON. */
+/** The facts that pages need about a running dev server. Our plugin sends them to koaAssets as JSON. */
 export type RunningVite = Partial<ReturnType<typeof describe>> & { readonly origin: string }
 
-/** Our plugin writes the origin, Vite's base and a token there: a server that is not gone responds with the token. */
+/** The file to which our plugin writes the origin, Vite's base and a token, with which a running server responds. */
 export const announcementIn = (dir: string) => join(dir, '.vite/dev-server.json')
 
 /** The path below the base at which the plugin responds. */
 export const STATUS = '@koa-fresh-assets'
 
-/** @param origin is undefined for a server that has the origin of each page */
+/** @param origin undefined for a server that has the origin of each page */
 export function describe(server: ViteServer, origin?: string) {
   const { config } = server
   const inputs = inputsOf(config)
   const hasPlugin = config.plugins.some(({ name }) => name === PLUGIN)
   return {
-    /** It has no trailing slash, and is empty for that of the page. */
+    /** The origin without a trailing slash; empty for that of the page. */
     origin: origin ?? '',
-    /** The entries, relative to Vite's root; undefined where any name may be one. */
+    /** The entries, relative to Vite's root; undefined if any name may be one. */
     inputs: origin !== undefined || inputs.length > 0 ? inputs : undefined,
-    /** When sources were last changed since the server started: `lastHMRTimestamp`. */
+    /** The times of the last changes of sources since the server started: `lastHMRTimestamp`. */
     changed: changedIn(server),
-    /** True if a page needs React's preamble, unless `entry` is told. */
+    /** True if a page needs React's preamble, unless an option of `entry` decides. */
     isReact: isReact(config) && !hasPlugin,
-    /** True if the entries have it, and no other module does. */
+    /** True if the entries, but no other modules, contain it. */
     isPrepared: isReact(config) && hasPlugin,
     sockets: socketsOf(config, origin),
     root: config.root
@@ -48,7 +48,7 @@ export function inputsOf({ root, build }: ViteConfig): string[] {
   return loaded.map(input => pathFrom(root, resolve(root, input)))
 }
 
-/** With more of them the response would be longer than koaAssets reads. */
+/** With more changes the response would be longer than koaAssets reads. */
 const MAX_CHANGED = 300
 
 /** Vite's own page adds these times to the URLs of sources. */
@@ -63,13 +63,13 @@ function changedIn({ environments }: ViteServer): [name: string, at: number][] {
 export const isReact = ({ plugins }: ViteConfig) =>
   plugins.some(({ name }) => name.startsWith('vite:react'))
 
-/** Vite's socket uses this port where it has one of its own. */
+/** The port of Vite's socket if it has one of its own. */
 const OWN_PORT = 24678
 
-/** Developers open pages at these hosts. The Host of a request is not trusted. */
+/** The hosts at which developers open pages. The Host of a request is not trusted. */
 const LOOPBACK = ['localhost', '127.0.0.1']
 
-/** Finds where Vite's client connects as Vite does: Vite 8 has the options in `server.ws`, others in `server.hmr`. */
+/** Finds, like Vite, where its client connects: Vite 8 has the options in `server.ws`, others in `server.hmr`. */
 export function socketsOf({ server = {} }: Pick<ViteConfig, 'server'>, origin?: string): string[] {
   if (server.ws === false) return []
   const options = [server.ws, server.hmr].find(isRecord) ?? {}
@@ -86,19 +86,19 @@ export function socketsOf({ server = {} }: Pick<ViteConfig, 'server'>, origin?: 
   return hosts.map(each => `${start}://${each}${at > 0 ? `:${at}` : ''}`)
 }
 
-/** @param base was cut off in front of the path, and Vite's own base begins with it */
+/** @param base was removed from the start of the path, and Vite's own base begins with it */
 export function respond(ctx: Context, { middlewares, config }: ViteServer, base: string) {
   const { req, res } = ctx
   const { url = '', headers } = req
   const { accept } = headers
-  // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
+  // Vite's `index.html` would hide that a file is missing. `fallback` says where a page belongs.
   if (config.appType === 'spa' && !/^[^?]*\/(?:\?|$)/.test(url))
     headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
   return new Promise<void>((resolve, reject) => {
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false
-      // Koa's own `ctx.set` does nothing then, either: a session in front would set its cookie, an error in Node.
+      // Like Koa's own `ctx.set` then, this does nothing: a session in front would set its cookie, an error in Node.
       res.setHeader = () => res
       resolve()
     })

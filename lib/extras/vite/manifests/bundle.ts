@@ -1,17 +1,17 @@
-// Declares what is read from a bundler's manifest, and finds what entries load. Files are paths below the directory.
+// Declares the data of a bundler's manifest, and finds the files of entries. Files are paths below the directory.
 import { posix } from 'node:path'
 import { hasFixedUrl } from '../../../runtime/urls/spelling.ts'
 import type { LoadedUrl } from '../../../runtime/views/asset-url.ts'
 import { importOrder } from '../../../runtime/views/modules.ts'
 
 export interface Bundle {
-  /** True if Vite wrote it, whose dev server stands in for the build while it runs. */
+  /** True if Vite wrote it, whose dev server replaces the build while it runs. */
   readonly isVite?: boolean
   readonly entries: Loads
-  /** Modules that others import dynamically; empty where the manifest has them among its entries. */
+  /** The modules that others import dynamically; empty if the manifest has them among its entries. */
   readonly lazy: Loads
   readonly tagged: ReadonlySet<string>
-  /** Files by the names of their sources, as far as the manifest gives them. */
+  /** The files by the names of their sources, as far as the manifest gives them. */
   readonly sources: ReadonlyMap<string, string>
   readonly files: ReadonlySet<string>
   /** The paths of these files, without queries. */
@@ -24,7 +24,7 @@ export type Loads = ReadonlyMap<string, () => readonly LoadedFile[]>
 
 export type LoadedFile = Pick<LoadedUrl, 'as'> & { readonly file: string }
 
-/** A chunk consists of files that were written together. Chunks refer to each other by the keys of the manifest. */
+/** Files that were written together. Chunks refer to each other by the keys of the manifest. */
 export interface Chunk {
   readonly file: string
   /** The name before a hash was added, without extension; empty when not known. */
@@ -36,7 +36,7 @@ export interface Chunk {
 
 export type Chunks = ReadonlyMap<string, Chunk>
 
-/** webpack may put a hash there: `app.js?0fc1a5ed`. */
+/** Removes the query, in which webpack may put a hash: `app.js?0fc1a5ed`. */
 export const withoutQuery = (file: string) => file.replace(/\?.*$/s, '')
 
 export const isCss = (file: string) => file.endsWith('.css')
@@ -74,7 +74,7 @@ export function bundleOf(
 
 const filesOf = ({ file, stylesheets, assets }: Chunk) => [file, ...stylesheets, ...assets]
 
-/** Returns the stylesheets of the static graph of these chunks, their modules, and preloads of what these import. */
+/** Returns the stylesheets of the static graph of these chunks, their modules, and preloads of their imports. */
 export function loadedWith(chunks: Chunks, keys: readonly string[], common: readonly string[]) {
   const chunkAt = (key: string) => {
     const chunk = chunks.get(key)
@@ -105,7 +105,7 @@ export function namedBy(loaded: readonly LoadedFile[]): Set<string> {
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** Nothing but a path below the mount's directory can be served. @throws TypeError for any other */
+/** Checks that a path is below the mount's directory, as no other can be served. @throws TypeError */
 export function fileBelow(path: unknown): string {
   if (isBelow(path)) return path
   throw new TypeError(`${JSON.stringify(path)} is not a path below the mount's directory`)
@@ -119,7 +119,7 @@ export function isBelow(path: unknown): path is string {
   )
 }
 
-/** Bundlers write these hashes by default: base64url, base32 and hexadecimal. */
+/** The hashes that bundlers write by default: base64url, base32 and hexadecimal. */
 export const HASHES = {
   vite: /^[\w-]{8,22}$/,
   esbuild: /^[A-Z2-7]{8}$/,
@@ -130,7 +130,7 @@ export const HASHES = {
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
 // Returns the files with a hash of their content in the name, after the stem or, if it is undefined, at the end. In
-// doubt a file has none: one that is wrongly taken for hashed is stale in browsers for a year, the other is revalidated.
+// doubt a file has none: one wrongly treated as hashed is stale in browsers for a year, the other is revalidated.
 export function hashedAmong(stems: Iterable<readonly [string, string | undefined]>, hash: RegExp) {
   const files = new Set<string>()
   const bySuffix = new Map<string, Set<string>>()

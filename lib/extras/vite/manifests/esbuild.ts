@@ -14,11 +14,11 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
-  // Modules that are imported dynamically are among them. No format is given: an IIFE runs as a module, not vice versa.
+  // Entries include dynamically imported modules. The format is unknown: an IIFE runs as a module, but not vice versa.
   const known = { entries, lazy: new Map(), common: [], hash: HASHES.esbuild }
   return {
     ...bundleOf(outputs, known),
-    // A file that a loader copies has one source; a script or stylesheet is an entry's, or belongs to no source.
+    // A file that a loader copies has one source; a script or stylesheet belongs to an entry, or to no source.
     sources: new Map(
       all.flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
         const isCopied = !/\.(?:m?js|css)(?:\.map)?$/.test(file) && others.length === 0
@@ -29,7 +29,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
   }
 }
 
-// The length of what precedes paths below the directory: they start where esbuild did, at `dist/` or `../site/dist/`.
+// Returns the length of the prefix of paths, which start where esbuild was run: `dist/` or `../site/dist/`.
 function baseOf(paths: readonly string[], dir: string): number {
   const up = /^(?:\.\.\/)*/.exec(paths[0] ?? '')?.[0] ?? ''
   const segments = dir.split(/[/\\]/).filter(Boolean)

@@ -68,11 +68,11 @@ function entryOf(chunks: Chunks, name: string, common: readonly string[]): Loade
     ...[...chunks.keys()].filter(key => polyfills.test(key) && key !== name),
     name
   ]
-  // Both the key and the file of `src/main.ts` say it, but not the name: `src/main-legacy.ts`.
+  // The plugin adds it to the key and the file of `src/main.ts`, but not to the name.
   const isLegacy = LEGACY.test(name) && stemOf(file).startsWith(`${stem}-legacy`)
   if (!isLegacy) return loadedWith(chunks, isCss(file) ? [name] : withPolyfills(POLYFILLS), common)
-  // The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that the parser is
-  // at: so neither script may be deferred. Without modern chunks (`renderModernChunks: false`) they are for all.
+  // The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that is being parsed,
+  // so neither script may be deferred. Without modern chunks (`renderModernChunks: false`) they are for all browsers.
   const kind = chunks.has(name.replace(LEGACY, '')) ? 'nomodule' : 'blocking'
   const scripts = withPolyfills(LEGACY_POLYFILLS).flatMap(key => chunks.get(key)?.file ?? [])
   return loadedAs(kind, scripts)

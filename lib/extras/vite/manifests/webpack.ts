@@ -15,7 +15,7 @@ import {
   type Loads
 } from './bundle.ts'
 
-/** @param urlPath is that of the mount, with the base, which plugins may put before the files */
+/** @param urlPath the mount's, with the base, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string) {
   const { entrypoints, namedChunkGroups: groups } = manifest
   if (!isRecord(entrypoints)) return undefined
@@ -27,7 +27,7 @@ export function readWebpack(manifest: Json, urlPath: string) {
       ? 'module'
       : 'classic'
   const loadOf = ([name, given]: readonly [string, unknown]) => {
-    // In this order a chunk comes after those that it needs. Other files, such as source maps, get no tag.
+    // In this order a chunk follows those that it needs. Other files, such as source maps, get no tag.
     const listed = filesIn(given, name).map(below).map(fileBelow)
     const stylesheets = listed.filter(file => /\.css(?:\?|$)/.test(file))
     const scripts = listed.filter(file => /\.m?js(?:\?|$)/.test(file))
@@ -80,7 +80,7 @@ function isListed(group: unknown): boolean {
   return isRecord(group) && Array.isArray(group['assets']) && !group['filteredAssets']
 }
 
-/** Returns what stats say about each file, whose name may end in a query; undefined where they describe none. */
+/** Returns the stats about each file, whose name may end in a query; undefined if they describe none. */
 function readAssets(given: unknown): ReadonlyMap<string, Json> | undefined {
   if (!Array.isArray(given)) return undefined
   const assets = new Map<string, Json>()
@@ -93,7 +93,7 @@ function readAssets(given: unknown): ReadonlyMap<string, Json> | undefined {
   return assets
 }
 
-/** A hash in the query is not part of the path that is requested. */
+/** Tells whether the requested path, without a query, has a hash of the content. */
 function isHashed(file: string, info: Json): boolean {
   const hashes = ['contenthash', 'chunkhash', 'fullhash', 'modulehash'].flatMap(kind => info[kind])
   const isInName = hashes.some(
