@@ -1,4 +1,4 @@
-// Warns of doubtful settings when a server starts, and once, in development, of what other middleware does to files.
+// Warns of doubtful settings when a server starts and, once, in development, of other middleware that affects files.
 import type { Context } from 'koa'
 import type { Extra } from '../../runtime/app/extra.ts'
 import { requestLine } from '../../runtime/diagnostics.ts'

@@ -38,10 +38,10 @@ function neitherMode({ env, apps, options }: Project): string | undefined {
   return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
-/** In production a server in front may send the files, so only a value that is not a no means that this process should. */
+/** In production a server in front may send the files, so only another value means that this process should. */
 const NO = /^(?:false|0|no|off)$/i
 
-/** In development a variable with another value is worth a warning, too; elsewhere precompile publishes the sources. */
+/** In development any other value, or none, is worth a warning; elsewhere precompile publishes the sources. */
 function notServing({ env, serve, apps, mounts, options }: Project, given?: string) {
   const isDevelopment = env === 'development'
   const isMeant = given && !isDevelopment && NO.test(given)

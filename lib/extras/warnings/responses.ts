@@ -1,4 +1,4 @@
-// Reports in development what no response shows: validators that nothing compares, and what caches must not share.
+// Reports in development problems that no response shows: validators that nothing compares, and unsafe shared caching.
 import type { Context } from 'koa'
 import { requestLine } from '../../runtime/diagnostics.ts'
 import { warnOnce } from '../../runtime/errors.ts'
@@ -10,7 +10,7 @@ import { isCacheControl } from '../../runtime/http/cache-control.ts'
 import { policiesWithNonce } from '../../runtime/http/fields.ts'
 import { evaluatePreconditions } from '../../runtime/http/preconditions.ts'
 
-/** Looks at the response of a route, and again once middleware in front has had it. */
+/** Looks at the response of a route, and again after the middleware in front. */
 export function report(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   // The outermost koaHttpCache reports for those behind it.
   if (state.settings !== undefined) return
@@ -20,7 +20,7 @@ export function report(ctx: Context, state: RequestState, settings: HttpCacheSet
   // After `{ halt: false }` the route decides.
   const isDecided = state.offer !== undefined || isByDateAlone(ctx, settings)
   ctx.res.once('finish', () => {
-    // The response that a 304 confirms has reported what the 304 could.
+    // The problems of a 304 were reported with the response that it confirms.
     if (ctx.res.statusCode === 304) return
     if (!isDecided) reportUncompared(ctx, state, settings)
     reportShared(ctx, state, settings, use)
@@ -30,11 +30,11 @@ export function report(ctx: Context, state: RequestState, settings: HttpCacheSet
 const warn = warnOnce()
 const reported = new WeakMap<HttpCacheSettings, Set<string>>()
 
-/** Each kind of problem is told once for each route, where the router says which it was, else for each koaHttpCache. */
+/** Reports each kind of problem once per route, or per koaHttpCache if the router does not name the route. */
 function tell(ctx: Context, settings: HttpCacheSettings, kind: string, problem: string): void {
   const told = reported.get(settings) ?? new Set()
   reported.set(settings, told)
-  // Routers keep the path of the route that they have found: `/books/:id`.
+  // Routers keep the path of the matched route: `/books/:id`.
   const place = `${kind} ${ctx['_matchedRoute'] ?? ''}`
   if (told.has(place)) return
   told.add(place)
@@ -52,7 +52,7 @@ function reportReadAsBoolean(ctx: Context, state: RequestState, settings: HttpCa
   tell(ctx, settings, 'boolean', problem)
 }
 
-/** A comparison with the validators that were sent would have saved the response. */
+/** Reports a response that a comparison with its validators would have saved. */
 function reportUncompared(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   const { isCompared } = state
   const { headers } = ctx.req
@@ -68,7 +68,7 @@ function reportUncompared(ctx: Context, state: RequestState, settings: HttpCache
   tell(ctx, settings, 'uncompared', problem)
 }
 
-/** A shared cache must not store what is for one visitor; only now is it known what middleware in front has added. */
+/** Reports personal responses that shared caches may store, now that middleware in front has added its fields. */
 function reportShared(
   ctx: Context,
   state: RequestState,
@@ -116,7 +116,7 @@ function cookieProblem({ res }: Context, state: RequestState, earlier?: string) 
   )
 }
 
-// RFC 9111 section 3.5: by `public` a cache may answer others with what was made for a request with Authorization.
+// RFC 9111 section 3.5: `public` lets a cache send others a response to a request with Authorization.
 function credentialsProblem({ req, res }: Context, { defaults }: HttpCacheSettings) {
   const names = defaults?.credentials ?? ['Authorization']
   const sent = names.find(name => req.headers[name.toLowerCase()] !== undefined)
@@ -138,7 +138,7 @@ function nonceProblem({ res }: Context): string | undefined {
 
 function varyProblem({ request, res }: Context): string | undefined {
   const negotiated = negotiatedFields(request)
-  // All four are named where a call was missed, and any of them may be meant.
+  // All four are named if a call was missed, and any of them may be meant.
   if (negotiated.length === 4) return undefined
   // Koa itself negotiates the text of a redirect.
   const isRedirect = res.hasHeader('Location')
