@@ -1,4 +1,4 @@
-// Builds dist from lib: a readable chunk for each room or part of one, as CommonJS; and from what tsc wrote, the types
+// Builds dist from lib: a readable chunk for each room or part of one, as CommonJS, and from tsc's output the types
 // with their docstrings.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -7,20 +7,20 @@ import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { toCommonJs } from './commonjs.js'
 
-// It is published as ES modules alone, which Jest cannot load.
+// It is published only as ES modules, which Jest cannot load.
 const BUNDLED = '@csstools/css-tokenizer'
 const isPackage = id => !/^[./]/.test(id)
 
-/** Where an entry point is, below lib, if not at its top. */
+/** The places of entry points below lib that are not at its top. */
 const PLACES = { vite: 'extras/vite/plugin' }
-/** Runs in a process of its own, from beside the chunk that starts it. */
+/** Runs in a separate process, from beside the chunk that starts it. */
 const BUILD = 'extras/modules/building/build-main.ts'
-/** For browsers; each imports the others of its folder. */
+/** Scripts for browsers; each imports the others of its folder. */
 const CLIENTS = ['live/client/live', 'hot/client/hot', 'hot/client/refresh'].map(
   path => `./lib/extras/${path}.js`
 )
 
-// An extra may have been taken out.
+// An extra may have been removed.
 const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite'].filter(name =>
   existsSync(`lib/${PLACES[name] ?? name}.ts`)
 )
@@ -30,8 +30,8 @@ const entries = (names, folder, extension) =>
 
 /** Resolves to names and texts of files in dist. */
 async function bundle(input, output) {
-  // `chunkOf` decides what a chunk has, so an import() beside a static one of the same module changes nothing in that; and
-  // who installs the package has no use for how long a plugin takes.
+  // `chunkOf` decides on the content of chunks, so an import() beside a static import of the same module is no problem;
+  // and those who install the package need not know how long a plugin takes.
   const checks = { ineffectiveDynamicImport: false, pluginTimings: false }
   const build = await rolldown({ platform: 'node', external: isPackage, checks, ...input })
   const { output: files } = await build.generate({ dir: 'dist', format: 'es', ...output })
@@ -49,7 +49,7 @@ async function bundle(input, output) {
   )
 }
 
-/** Shorter than what rolldown writes, and easier to read: mostly, a statement is a line. */
+/** Formats code shorter than Rolldown does, and easier to read: most statements are one line. */
 async function formatted({ fileName, code }) {
   const { code: text, errors } = await format(fileName, code, FORMAT)
   if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`)
@@ -67,7 +67,7 @@ const FORMAT = {
   printWidth: 320
 }
 
-/** V8 keeps the text of a module, in two bytes for each character if one of them needs these. */
+/** Escapes characters: V8 keeps the text of a module in two bytes per character if one of them needs that. */
 function inLatin1(code) {
   return code.replace(
     /[^\0-\xff]/g,
@@ -81,7 +81,7 @@ function write({ fileName, code }) {
   writeFileSync(file, code)
 }
 
-/** `files` for lib/files/…; `files-later` for the part of a room that no server loads when it starts. */
+/** Returns `files` for lib/files/…, and `files-later` for the part of a room that no server loads at start. */
 function chunkOf(id, graph) {
   atStart ??= reachedFrom(SERVER, graph)
   const part = partOf(id)
@@ -91,7 +91,7 @@ function chunkOf(id, graph) {
 
 let atStart
 
-/** By imports that are not `import()`. */
+/** Follows static imports. */
 function reachedFrom(files, graph) {
   const reached = new Set(files)
   for (const id of reached)
@@ -102,8 +102,8 @@ function reachedFrom(files, graph) {
 const isOurs = id => id.includes('/lib/')
 
 /**
- * `serving-koa` for lib/runtime/serving/respond.ts and what is beside it, `http` for lib/runtime/http/…, `shared` for the
- * small files beside the entry points.
+ * Returns `serving-koa` for lib/runtime/serving/respond.ts and others, `http` for lib/runtime/http/…, and `shared` for
+ * the small files beside the entry points.
  */
 function partOf(id) {
   const [, path] = id.split('/lib/')
@@ -116,7 +116,7 @@ function partOf(id) {
   return 'shared'
 }
 
-// Each part is loaded at another time than its room, or breaks a circle between rooms.
+// Each part is loaded at a different time from its room, or breaks a cycle between rooms.
 const PARTS = [
   [/^building\/precompile/, 'building-precompile'],
   [
@@ -156,7 +156,7 @@ function checkOrder(chunks) {
   for (const name of imports.keys()) walk(name, [])
 }
 
-// What is in no room: the entry points.
+// The entry points, which are in no room.
 const ENTRIES = new Set([...[...TYPED, 'cli'].map(name => `${PLACES[name] ?? name}.ts`), BUILD])
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -204,7 +204,7 @@ const tokenizer = await bundle(
   },
   {
     format: 'cjs',
-    // As its authors publish it.
+    // Its authors publish it minified.
     minify: true,
     entryFileNames: 'chunks/css-tokenizer.js',
     banner: `/* ${BUNDLED}, under the MIT licence. ${copyright} */`
@@ -212,7 +212,7 @@ const tokenizer = await bundle(
 )
 tokenizer.forEach(write)
 write({ fileName: 'package.json', code: '{ "type": "commonjs" }\n' })
-// What the makers of helpers take is ours: users see what they return.
+// The parameters of functions that make helpers are internal: users see only the results.
 const withoutParameters = {
   name: 'without-parameters',
   transform: code =>
@@ -225,17 +225,17 @@ const types = await bundle(
   },
   { chunkFileNames: 'chunks/[name].d.ts', minifyInternalExports: false }
 )
-// Vite is an ES module, whose types CommonJS has to ask for. The package does not have the files that types come from.
+// Vite is an ES module, for whose types CommonJS needs an attribute. The package lacks the files from which types come.
 for (const { fileName, code } of types) {
   const asked = "import type { $1 } from 'vite' with { 'resolution-mode': 'import' };"
   const text = code.replace(/^import { (.*) } from "vite";/m, asked)
   const own = text.replace(/^\/\/ \.types\/.*\n/gm, '')
   write({ fileName, code: await formatted({ fileName, code: own }) })
 }
-// Scripts for browsers, which are read from beside the chunk that serves them.
+// Scripts for browsers are read from beside the chunk that serves them.
 for (const input of CLIENTS.filter(file => existsSync(file))) {
   const scripts = await bundle(
-    // Scripts are imported for what they do as well, which package.json denies for all files.
+    // Scripts are also imported for their side effects, which package.json denies for all files.
     {
       input,
       platform: 'browser',

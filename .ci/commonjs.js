@@ -1,9 +1,9 @@
-// An ES module as CommonJS: the same lines, but for its imports and exports.
+// Turns an ES module into CommonJS: the same lines, except for imports and exports.
 import { parseAst } from 'rolldown/parseAst'
 
 /**
- * Modules that import each other would not load, and `export *` and `export default` are not known: neither is in
- * what rolldown writes here.
+ * Modules that import each other would not load, and `export *` and `export default` are not supported: Rolldown
+ * writes neither here.
  */
 export function toCommonJs(code) {
   const edits = []
@@ -33,7 +33,7 @@ const WRITERS = {
     const loaded = `require(${source.raw})`
     if (specifiers.length === 0) return loaded
     const named = specifiers.filter(({ type }) => type === 'ImportSpecifier')
-    // The default of a CommonJS package, as Node gives it to ES modules.
+    // The default import of a CommonJS package is all of it, as in Node's ES modules.
     const names = specifiers.filter(each => !named.includes(each)).map(({ local }) => local.name)
     if (named.length > 0) names.push(`{ ${pairs(named, 'imported', 'local')} }`)
     return `const ${names.map(name => `${name} = ${loaded}`).join(', ')}`
@@ -43,8 +43,8 @@ const WRITERS = {
     const members = specifiers.map(({ exported, local }) => `${exported.name}: all.${local.name}`)
     return `const all = require(${source.raw})\nmodule.exports = { ${members.join(', ')} }`
   },
-  // Of a package it has what Node gives: its names, and all as the default.
-  // Jest has no import(). A file of the application may be an ES module that waits, which `require` refuses.
+  // A package has the same exports as in Node: its names, and all of it as the default.
+  // Jest has no import(). A file of the application may be an ES module with top-level await, which `require` refuses.
   ImportExpression: ({ source }) => {
     if (source.type !== 'Literal') return undefined
     return source.value.startsWith('.')
@@ -57,7 +57,7 @@ const WRITERS = {
   ExportDefaultDeclaration: unknown
 }
 
-/** `{ a as b }` of an import or export, as `a: b` of an object. */
+/** Turns `{ a as b }` of an import or export into `a: b` of an object. */
 function pairs(specifiers, from, to) {
   return specifiers
     .map(each => [each[from].name, each[to].name])

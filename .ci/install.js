@@ -1,4 +1,4 @@
-// node .ci/install.js <folder>: the packages that only this lane needs, where its lock is not what is installed.
+// node .ci/install.js <folder>: installs the packages that only this lane needs, if its lock has changed.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const installed = join(folder, 'node_modules/.installed.json')
 const isInstalled = existsSync(installed) && readFileSync(installed).equals(readFileSync(lock))
 if (!isInstalled) {
   console.log(`npm ci in ${folder}, once`)
-  // By a shell: on Windows npm is a script.
+  // This needs a shell, as npm is a script on Windows.
   const { status } = spawnSync('npm ci --no-audit --no-fund', {
     cwd: folder,
     shell: true,

@@ -1,12 +1,12 @@
-// npm run lane <name> [-- words]: what takes longer than npm test, or needs root, other programs or other versions of Node.
-// Without a name it lists the lanes.
+// npm run lane <name> [-- words]: runs specs that take longer than npm test, or need root, other programs or other
+// versions of Node. Without a name it lists the lanes.
 import { spawnSync } from 'node:child_process'
 import { delimiter, resolve } from 'node:path'
 
 const ava = folder => `ava --config spec/${folder}.config.js`
 const BUILT = ['npm run --silent build', 'npm run --silent build:spec']
 
-/** What each is for, and the commands that it runs, one after the other; words on its line go to the last. */
+/** The purpose of each, and the commands that it runs, one after the other; words on its line go to the last. */
 const LANES = {
   soak: {
     about:
@@ -50,7 +50,7 @@ const LANES = {
 function run(line, words = []) {
   const [name, ...given] = [...line.split(' '), ...words]
   const PATH = [resolve('node_modules/.bin'), process.env.PATH].join(delimiter)
-  // By a shell: on Windows npm and ava are scripts.
+  // This needs a shell, as npm and ava are scripts on Windows.
   const quoted = given.map(word => `"${word}"`)
   const options = { stdio: 'inherit', shell: true, env: { ...process.env, PATH } }
   return spawnSync([name, ...quoted].join(' '), options).status === 0

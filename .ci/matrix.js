@@ -1,4 +1,4 @@
-// Runs npm test on each release line of Node that is supported, with binaries from the npm registry.
+// Runs npm test on each supported release line of Node, with binaries from the npm registry.
 // Versions may be given: npm run lane matrix -- 22 24
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,14 +1,14 @@
-// npm run lane user [-- all]: npm test as an ordinary user. Root has a copy of the tree for that, which belongs to `nobody`.
+// npm run lane user [-- all]: runs npm test as an ordinary user. Root makes a copy of the tree that `nobody` owns.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const NOBODY = '65534'
-/** What it needs not, or writes itself. */
+/** Folders that the copy does not need, or writes itself. */
 const LEFT = ['node_modules', 'coverage', 'dist', '.spec', '.types', '.windows']
 
-/** npm test in a folder, with the words that are given. */
+/** Runs npm test in a folder, with the given words. */
 function test(cwd, command = [], env = {}) {
   const [name, ...words] = [...command, 'npm', 'test', '--', ...process.argv.slice(2)]
   const { status } = spawnSync(name, words, {
@@ -29,7 +29,7 @@ function testAsNobody() {
     const copy = `tar cf - ${excluded.join(' ')} . | tar xf - -C '${tree}'`
     execFileSync('sh', ['-euc', copy])
     execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, top])
-    // By links to the files, which stay root's: nobody writes to them.
+    // These are links to the files, which still belong to root: nothing writes to them.
     execFileSync('cp', ['-al', resolve('node_modules'), tree])
     execFileSync('chown', [NOBODY, join(tree, 'node_modules')])
     const become = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups']

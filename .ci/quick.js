@@ -1,6 +1,6 @@
-// npm run quick: the types, and the specs of what differs from `main`: all those of its place, the slow ones as well, and
-// those of the rooms that, by the last `npm run check`, run most of its functions. On main itself: of what is not
-// committed, else of the last commit.
+// npm run quick: checks types, and runs the specs of files that differ from `main`: all in the same place, slow ones
+// included, and those of the rooms that, by the last `npm run check`, run most of their functions. On main itself, it
+// takes uncommitted files, or else those of the last commit.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path/posix'
@@ -29,17 +29,17 @@ function changed() {
 
 const MAP = 'coverage/rooms.json'
 const runBy = existsSync(MAP) ? JSON.parse(readFileSync(MAP, 'utf8')) : {}
-/** For each file: what all rooms run is not worth all rooms. */
+/** The number of rooms for each file: one that all rooms run is not worth running all. */
 const MAX_ROOMS = 3
 
-/** The specs of the rooms that run most of its functions, without the slow ones. */
+/** Returns the specs of the rooms that run most functions of a file, without the slow ones. */
 function specsRunning(file) {
   const ranked = Object.entries(runBy[file] ?? {}).toSorted(([, a], [, b]) => b - a)
   const rooms = ranked.slice(0, MAX_ROOMS).map(([room]) => room)
   return specs.filter(name => rooms.includes(roomOf(name)) && !isSlow(name))
 }
 
-/** Undefined where nothing tells which specs a file has. */
+/** Returns the specs for a file; undefined if they cannot be found. */
 function specsOf(file) {
   const place = file.replace(/^(?:lib|spec)\//, '').replace(/(?:\.spec)?\.ts$/, '')
   if (file.endsWith('.spec.ts')) return specs.filter(name => name === place)
@@ -47,7 +47,7 @@ function specsOf(file) {
   if (file.startsWith('docs/')) return specs.filter(name => name.startsWith('docs/'))
   if (!/^(?:lib|spec|package\.json|tsconfig\.json)/.test(file)) return []
   if (!file.startsWith('lib/')) return undefined
-  // Those of its folder, or of the nearest folder above it that has some.
+  // Its own specs are those of its folder, or of the nearest folder above with some.
   let folder = dirname(place)
   while (folder !== '.' && !specs.some(name => dirname(name) === folder)) folder = dirname(folder)
   const own = specs.filter(name =>
@@ -57,7 +57,7 @@ function specsOf(file) {
   return found.length > 0 ? found : undefined
 }
 
-/** By a shell: on Windows npm and npx are scripts. */
+/** Runs a line in a shell, as npm and npx are scripts on Windows. */
 function run(line) {
   const { status } = spawnSync(line, { shell: true, stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
@@ -72,7 +72,7 @@ console.log(`${files.length} files differ from ${base}: the types, and ${wanted.
 for (const name of fast.length > 0 ? unclear : wanted) console.log(`  ${name}`)
 if (fast.length > 0) console.log(`These have no specs of their own: all of the fast rooms are run.`)
 run('npm run --silent build:spec')
-// Some run what is built.
+// Some specs run the built package.
 const needsBuild = name =>
   /\bdist\b|support\/examples/.test(readFileSync(`spec/${name}.spec.ts`, 'utf8'))
 if ([...wanted].some(needsBuild)) run('npm run --silent build')

@@ -1,5 +1,5 @@
-// Loaded by each process of AVA for `npm run check`: writes which parts of lib have run, for .ci/report-coverage.js. What
-// Node writes itself (NODE_V8_COVERAGE) is two megabytes for each process and child, nearly all of it about packages.
+// Loaded by each process of AVA for `npm run check`: writes which parts of lib have run, for .ci/report-coverage.js.
+// Node's own NODE_V8_COVERAGE writes two megabytes for each process and child, nearly all of it about packages.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { join, resolve } from 'node:path'

@@ -1,11 +1,11 @@
-// The rows of the lane refused: what is refused, or how coarse stamps are; which specs are run; and which are not, by a
-// part of their titles, with the reason.
+// The rows of the lane refused: which calls are refused, or how coarse stamps are, which specs are run, and which are
+// not, by a part of their titles, with the reason.
 import { constants } from 'node:os'
 
 const { EACCES, EINVAL, ENOSPC, ENOSYS, ENOTSUP, EPERM } = constants.errno
 
 const PUBLISHING = ['publishing/building/*', 'extras/releases/*']
-// No other spec of commands writes, but `faults`, which refuses calls by itself.
+// The only other spec of commands that writes is `faults`, which refuses calls by itself.
 const COMMANDS = [...PUBLISHING, 'publishing/cli/commands']
 const WRITING = ['runtime/files/{disk,refusals}', 'publishing/writing/*', ...COMMANDS]
 const READING = [

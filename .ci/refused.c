@@ -1,9 +1,9 @@
 /*
- * For LD_PRELOAD: calls that a system may refuse are refused, and times are as coarse as on FAT or HFS+.
+ * For LD_PRELOAD: refuses calls that a system may refuse, and makes times as coarse as on FAT or HFS+.
  *
  * REFUSED: the calls, each with the number of its error: "chmod=1 utimes=38".
- * COARSE:  how many seconds a stamp of a file may be off.
- * REFUSALS: a file to which a byte is appended for each call that is refused, and for each stamp that is coarse.
+ * COARSE:  the number of seconds by which a stamp of a file may be off.
+ * REFUSALS: a file to which a byte is appended for each refused call and each coarse stamp.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static void count(void)
     errno = before;
 }
 
-/* Sets errno where the call is refused. */
+/* Sets errno if the call is refused. */
 static int refuse(const char *call)
 {
     const char *at = getenv("REFUSED");
@@ -100,7 +100,7 @@ static void coarsen(struct statx_timestamp *stamp, long seconds)
     stamp->tv_nsec = 0;
 }
 
-/* libuv asks for statx by its number. */
+/* libuv calls statx by its number. */
 long syscall(long number, ...)
 {
     long words[6];

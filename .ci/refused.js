@@ -1,5 +1,5 @@
-// npm run lane refused: the specs of the core on systems that refuse a call (Windows, WSL, CIFS, FUSE, sandboxes), that
-// stamp files with even seconds (FAT), or that ignore case. Rows may be named: npm run lane refused -- chmod
+// npm run lane refused: runs the specs of the core on systems that refuse a call (Windows, WSL, CIFS, FUSE, sandboxes),
+// that stamp files with even seconds (FAT), or that ignore case. Rows may be named: npm run lane refused -- chmod
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -19,7 +19,7 @@ import picomatch from 'picomatch'
 import { ROWS } from './refused-rows.js'
 import { writeRooms } from './rooms.js'
 
-/** No row refuses these, since nothing in lib calls them. */
+/** Calls that no row refuses, since nothing in lib makes them. */
 const UNUSED = /\b(?:[fl]?chown|symlink)(?:Sync)?\(/
 
 const work = mkdtempSync(join(tmpdir(), 'refused-'))
@@ -27,7 +27,7 @@ const work = mkdtempSync(join(tmpdir(), 'refused-'))
 chmodSync(work, 0o755)
 const refusals = join(work, 'refusals')
 
-/** The library that refuses calls. */
+/** Compiles the library that refuses calls. */
 function compileShim() {
   const library = join(work, 'refused.so')
   try {
@@ -39,7 +39,7 @@ function compileShim() {
   return library
 }
 
-/** Runs something in a folder of its own, on the disk that a row asks for. */
+/** Runs a function in a separate folder, on the disk that a row needs. */
 function onDisk({ disk }, run) {
   if (!disk) return run(existsSync('/dev/shm') ? '/dev/shm' : tmpdir())
   const [image, folder] = [join(work, 'image'), join(work, 'disk')]
@@ -60,7 +60,7 @@ function envOf({ refused = {}, seconds }, temporary) {
   return {
     ...process.env,
     TMPDIR: temporary,
-    // Through a ring these calls do not pass the C library.
+    // With io_uring these calls do not go through the C library.
     UV_USE_IO_URING: '0',
     LD_PRELOAD: library,
     REFUSALS: refusals,
@@ -69,7 +69,7 @@ function envOf({ refused = {}, seconds }, temporary) {
   }
 }
 
-/** Whether all passed; it tells how many, and what was left out. */
+/** Runs the specs of a row, and prints how many passed, and which were left out. @returns whether all passed */
 function runRow(name, row) {
   if (row.disk && (process.getuid?.() !== 0 || !existsSync('/dev/fuse'))) {
     console.log(`- ${name}: left out, as mounting needs root and /dev/fuse`)
@@ -92,7 +92,7 @@ function runRow(name, row) {
   process.umask(before)
   const seconds = Math.round((performance.now() - startedAt) / 1000)
   const { size } = statSync(refusals)
-  // A row in which nothing happened shows nothing.
+  // A row in which no call was refused proves nothing.
   const isPassed = status === 0 && (size > 0 || row.disk !== undefined)
   if (!isPassed) console.log(stdout, stderr)
   const times = row.disk ? '' : `, ${size} times`
@@ -109,7 +109,7 @@ function main() {
   if (called.length > 0) throw new Error(`no row refuses what is called in ${called.join(', ')}`)
   const given = process.argv.slice(2)
   const names = given.length > 0 ? given : Object.keys(ROWS)
-  // All of them, though one fails.
+  // All rows run, even if one fails.
   const results = names.map(name => {
     if (!ROWS[name]) throw new Error(`there is no row ${name}: ${Object.keys(ROWS).join(', ')}`)
     return runRow(name, ROWS[name])

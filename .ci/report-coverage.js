@@ -1,6 +1,6 @@
-// npm run check: which lines of lib no spec has run, from what .ci/record-coverage.js wrote. V8 counts ranges of
-// the compiled files; a line that is wholly within ranges that no process has run is not covered. Also writes which rooms
-// of specs run which files.
+// npm run check: reports the lines of lib that no spec has run, from the records of .ci/record-coverage.js. V8 counts
+// ranges of the compiled files; a line wholly within ranges that no process has run is not covered. Also writes which
+// rooms of specs run which files.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -22,7 +22,7 @@ const files = new Map(
     })
 )
 
-/** By file of lib: how many of its functions the specs of each room run. For `npm run quick`. */
+/** The number of functions that the specs of each room run, by file of lib; for `npm run quick`. */
 const runBy = {}
 
 for (const record of readdirSync(RECORDS)) {
@@ -32,7 +32,7 @@ for (const record of readdirSync(RECORDS)) {
     const file = files.get(url.replace(/\?.*/, ''))
     if (!file) continue
     add(file, functions)
-    // The first is the module itself, which whoever imports it runs.
+    // The first is the module itself, which every import runs.
     const number = functions.slice(1).filter(({ ranges }) => ranges[0].count > 0).length
     const name = `lib/${file.name.replace(/js$/, 'ts')}`
     if (room && number > 0) (runBy[name] ??= {})[room] = number
@@ -40,7 +40,7 @@ for (const record of readdirSync(RECORDS)) {
 }
 writeFileSync('coverage/rooms.json', JSON.stringify(runBy))
 
-/** Inner ranges come after those around them. */
+/** Adds the ranges that one process has run; inner ranges come after outer ones. */
 function add(file, functions) {
   const inThisProcess = new Uint8Array(file.text.length)
   for (const { startOffset, endOffset, count } of functions.flatMap(({ ranges }) => ranges)) {
@@ -51,7 +51,7 @@ function add(file, functions) {
   })
 }
 
-/** The lines with code, and the numbers, from 0, of those that were not run. */
+/** Returns the number of lines with code, and the numbers, from 0, of those that were not run. */
 function linesOf({ text, isRun }) {
   let offset = 0
   let total = 0
@@ -68,7 +68,7 @@ function linesOf({ text, isRun }) {
   return { total, missed }
 }
 
-/** `7, 12-15`, of the TypeScript. */
+/** Returns the lines of the TypeScript: `7, 12-15`. */
 function placesOf(name, missed) {
   const map = new SourceMap(JSON.parse(readFileSync(join(LIB, `${name}.map`), 'utf8')))
   const lines = missed.map(number => (map.findEntry(number, 0).originalLine ?? number) + 1)

@@ -1,7 +1,7 @@
-// AVA starts a process for each file that it is given, and a second of processor time goes into Node, AVA and lib. So a file
-// imports the specs of a room, which is a folder, or those of several rooms. `npm run build:spec` writes .spec/processes/,
-// which `npm test` runs, and .spec/rooms/, which tell `npm run check` what covers each file; with globs
-// (`runtime/files/**`) they have the specs that these match; with ALL=1 the slow ones are among them.
+// AVA starts a process for each file, and Node, AVA and lib take a second of processor time. So a file imports the
+// specs of a room, which is a folder, or those of several rooms. `npm run build:spec` writes .spec/processes/, which
+// `npm test` runs, and .spec/rooms/, by which `npm run check` finds what covers each file; with globs
+// (`runtime/files/**`) these have only the specs that match, with ALL=1 the slow ones as well.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import picomatch from 'picomatch'
@@ -10,7 +10,7 @@ import { LEFT_OUT } from './windows-left-out.js'
 
 const SPECS = '.spec/spec'
 
-/** Each of these has a process of its own, for the reason. */
+/** Specs with a process of their own, each with the reason. */
 const ALONE = {
   'publishing/sources/naming': 'it appends to assetSources, which every app of a process searches',
   'runtime/http-cache/people': 'it moves the clock',
@@ -19,7 +19,7 @@ const ALONE = {
   package: 'it loads what is built twice, and waits for that at its top'
 }
 
-/** Run by `npm run test:all`, as .ci/run does: they start processes, race, or take many random cases. */
+/** Specs that only `npm run test:all` and .ci/run run: they start processes, race, or take many random cases. */
 const SLOW = new Set(
   `once readme docs/examples docs/serving docs/tasks docs/upgrading security/bounds
   security/downloads runtime/files/disk runtime/files/without-proc runtime/http-cache/people
@@ -46,10 +46,10 @@ function namesOfSpecs() {
     .toSorted()
 }
 
-/** Those of the lanes soak and system are in no room of `npm test`. */
+/** Returns all specs except those of the lanes soak and system, which are in no room of `npm test`. */
 const allSpecs = () => namesOfSpecs().filter(name => !/^(?:soak|system)\//.test(name))
 
-/** These share the process of `runtime`, as each takes less time to run than to load. */
+/** Rooms that share the process of `runtime`, as each takes less time to run than to load. */
 const SMALL = new Set(['runtime-app', 'runtime-http', 'runtime-urls', 'runtime-views'])
 
 /** @returns `runtime-files`, `extras-vite`, `docs`, or `top` for a spec that is in no folder */
@@ -59,7 +59,7 @@ export function roomOf(name) {
   return SMALL.has(room) ? 'runtime' : room
 }
 
-/** These do not share a process with the other rooms of their folder: they take long, or append to assetSources. */
+/** Rooms that share no process with others of their folder: they take long, or append to assetSources. */
 const OWN = new Set([
   ...['extras-hot', 'extras-live', 'extras-media', 'extras-modules', 'extras-vite'],
   ...['publishing-compilers', 'runtime-serving']
@@ -71,7 +71,7 @@ function processOf(name) {
   return Object.hasOwn(ALONE, name) || OWN.has(room) ? room : room.split('-')[0]
 }
 
-/** @returns the modules that wait at their top, which a spec imports by itself or through others */
+/** @returns the modules with top-level await that a spec imports, directly or through others */
 function readyIn(path, seen) {
   if (seen.has(path)) return []
   seen.add(path)
@@ -86,9 +86,9 @@ function readyIn(path, seen) {
 /**
  * Writes a file for each process, or room, that has some of the specs.
  * @param folder below .spec/
- * @param isWanted is asked for the name of each spec, `runtime/files/disk`
- * @param fileOf gives the name of the file that imports a spec
- * @returns a glob of these files, which spec/ava.config.js takes from the environment variable ROOMS
+ * @param isWanted is called with the name of each spec, `runtime/files/disk`
+ * @param fileOf returns the name of the file that imports a spec
+ * @returns a glob of these files, which spec/ava.config.js reads from the environment variable ROOMS
  */
 export function writeRooms(folder, isWanted, fileOf = processOf) {
   const rooms = new Map()
@@ -97,10 +97,10 @@ export function writeRooms(folder, isWanted, fileOf = processOf) {
   return write(folder, rooms)
 }
 
-/** It takes minutes, most of them in its browser, so it does not begin behind others. */
+/** The spec that takes minutes, most of them in its browser, so it does not wait for others. */
 const LONGEST = 'system/site'
 
-/** The other specs of the lane system are dealt to four processes: each loads lib, Vite and the like once, and has one Chromium. */
+/** Deals the other specs of the lane system to four processes, each of which loads lib, Vite and one Chromium once. */
 function writeSystemRooms() {
   const names = namesOfSpecs().filter(name => name.startsWith('system/') && name !== LONGEST)
   const dealt = number => names.filter((_, at) => at % 4 === number)
@@ -108,7 +108,7 @@ function writeSystemRooms() {
   return write('system-rooms', new Map([...rooms, ['site', [LONGEST]]]))
 }
 
-/** @param rooms names of specs by that of their room */
+/** @param rooms the names of specs by room */
 function write(folder, rooms) {
   const directory = join('.spec', folder)
   rmSync(directory, { recursive: true, force: true })
@@ -118,7 +118,7 @@ function write(folder, rooms) {
     const specs = names.map(name => `${name}.spec.js`)
     const imported = specs.map(path => `import '../spec/${path}'`)
     writeLines(`${room}.js`, imported)
-    // AVA runs what is declared within one tick, so what waits at its top is loaded before the specs.
+    // AVA runs specs that are declared within one tick, so modules with top-level await are loaded first.
     const ready = new Set(specs.flatMap(path => readyIn(path, new Set())))
     const inTurn = [...ready, `./${room}.js`].map(path => `await import('${path}')`)
     writeLines(`${room}.spec.js`, inTurn)
@@ -126,7 +126,7 @@ function write(folder, rooms) {
   return `.spec/${folder}/*.spec.js`
 }
 
-/** A row that fits no spec any more would hide one that gets its name. */
+/** @throws Error for a row that fits no spec any more, which could hide a new one with the name */
 function checkRows() {
   const names = namesOfSpecs()
   const text = names.map(name => readFileSync(join('spec', `${name}.spec.ts`), 'utf8')).join('\n')

@@ -1,5 +1,6 @@
-// npm test: the builds, the types, and the quick specs. npm run check: as well lint, format, and the floor of coverage.
-// npm run test:all: as npm run check, with the slow specs, and those that `npm run lane soak` adds to their files. The checks run beside the specs, and are told at the end.
+// npm test: the builds, the types, and the quick specs. npm run check: also lint, format, and the floor of coverage.
+// npm run test:all: like npm run check, with the slow specs, and those that `npm run lane soak` adds to their files.
+// The checks run beside the specs, and are reported at the end.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
@@ -7,13 +8,13 @@ const BUILDS = ['build', 'build:spec']
 const AVA = 'ava --config spec'
 
 const kind = process.argv[2] ?? 'quick'
-// Run without npm, which takes a quarter of a second each time; it has put the programs in PATH already.
+// Scripts run without npm, which takes a quarter of a second each time; it has already added the programs to PATH.
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
 const commands = { ...scripts, format: 'oxfmt --check' }
 
 /** Resolves to what the command wrote, and whether it passed. */
 function run(name, line = commands[name], stdio = ['ignore', 'pipe', 'pipe']) {
-  // So small a part of the lane soak has its specs and one way more of each, but no more cases.
+  // Such a small share of the lane soak adds its specs and one more variant of each, but no more cases.
   const env = { ...process.env, ...(kind === 'all' && { ALL: '1', SOAK: '0.0001' }) }
   const child = spawn(line, { stdio, shell: true, env })
   let output = ''

@@ -1,5 +1,5 @@
-// What does not run as a Windows process under Wine, by the reason: files, as globs below spec/, and titles as AVA's --match
-// takes them.
+// Specs that do not run as a Windows process under Wine, by reason: files, as globs below spec/, and titles, as
+// patterns for AVA's --match.
 export const LEFT_OUT = [
   {
     why: 'it makes symbolic links: Wine 8 does not, and Windows asks for a privilege',

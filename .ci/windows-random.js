@@ -1,24 +1,24 @@
-// bcryptprimitives.dll, which Windows has since version 7 and Wine 8 has not: programs in Go and Rust, such as esbuild.exe and
-// Rolldown's binding, ask it for random bytes. It only forwards that call to the one that Wine has, so it contains no code.
+// Makes bcryptprimitives.dll, which Windows has had since version 7, but Wine 8 lacks: programs in Go and Rust, such as
+// esbuild.exe and Rolldown's binding, need it for random bytes. It has no code, and only forwards the call to Wine's.
 // Offsets are those of Microsoft's PE Format: https://learn.microsoft.com/en-us/windows/win32/debug/pe-format
 const DLL = 'bcryptprimitives.dll'
 const CALL = 'ProcessPrng'
-/** RtlGenRandom, under the name by which advapi32.dll exports it. */
+/** RtlGenRandom, by the name under which advapi32.dll exports it. */
 const FORWARD = 'advapi32.SystemFunction036'
 
 const HEADERS_BYTES = 0x200
 const SECTION_BYTES = 0x200
-/** Where the section lies in memory, from the start of the image. */
+/** The position of the section in memory, from the start of the image. */
 const SECTION_AT = 0x1000
 const PE_AT = 0x40
 const OPTIONAL_HEADER_AT = PE_AT + 24
 const OPTIONAL_HEADER_BYTES = 240
 const SECTION_HEADER_AT = OPTIONAL_HEADER_AT + OPTIONAL_HEADER_BYTES
 const AMD64 = 0x8664
-/** A DLL that may be loaded beyond 2 GB. */
+/** A DLL that may be loaded above 2 GB. */
 const IMAGE_FLAGS = 0x2022
 const PE32_PLUS = 0x20b
-/** Initialized data that may be read. */
+/** Initialized, readable data. */
 const SECTION_FLAGS = 0x40000040
 
 /** @returns the section, and how many of its bytes are used */

