@@ -7,16 +7,16 @@ import './packages/confetti/index.ts'
 /** Set by `npm run demo vite` and `npm run demo production`. Without it there is no page /vite. */
 export const hasVite = Boolean(process.env['DEMO_VITE'])
 
-/** `npm run docs` has built the documentation. */
+/** True if `npm run docs` has built the documentation. */
 export const hasDocs = existsSync(`${import.meta.dirname}/../site/dist/index.html`)
 
-/** What Vite builds. Its dev server is found, or given to it by server.ts. */
+/** The build of Vite. Its dev server is found, or passed by server.ts. */
 export const viteApp = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
 
-// The apps are found: apps/web and apps/admin.
+// The apps are found on disk: apps/web and apps/admin.
 export default {
   root: import.meta.dirname,
-  // Modules may import them by name, and views may write these SVG files into a page.
+  // Modules may import these packages, and views may write these SVG files into a page.
   packages: ['react', 'react-dom'],
   inline: 'icons/*.svg',
   live: { watch: ['apps/web/views', 'apps/admin/views'], editor: 'vscode' },

@@ -19,7 +19,7 @@ cachingRoutes.get('/weather', async ctx => {
   ctx.body = await work(ctx, records.weather)
 })
 
-// Expires: the same as a date, which HTTP/1.0 caches understand as well.
+// Expires: the same lifetime as a date, which HTTP/1.0 caches also understand.
 cachingRoutes.get('/timetable', async ctx => {
   ctx.expires(900, 'public')
   ctx.body = await work(ctx, records.timetable)
@@ -77,7 +77,7 @@ cachingRoutes.post('/:name/edit', (ctx, next) => {
   return undefined
 })
 
-/** Stands for what a real route does: query a database, render a page. */
+/** Stands for the work of a real route: query a database, render a page. */
 async function work(ctx: Context, record: DemoRecord): Promise<string> {
   await sleep(250)
   ran(ctx, record)

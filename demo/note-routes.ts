@@ -1,4 +1,4 @@
-/** Pages that shared caches keep for an hour, and that an edit removes from them: cache groups. */
+/** Pages that shared caches keep for an hour, and from which an edit removes them, by cache groups. */
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { editNote, type Note, readNotes } from './notes.ts'

@@ -20,7 +20,7 @@ export async function readNotes(): Promise<readonly Note[]> {
   }
 }
 
-/** Two edits at the same time are not kept apart: this is no database. */
+/** Edits at the same time may overwrite each other, as this is not a database. */
 export async function editNote(at: number, text: string): Promise<void> {
   const notes = await readNotes()
   kept = notes.map((note, index) => (index === at ? { text, revision: note.revision + 1 } : note))

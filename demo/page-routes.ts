@@ -5,7 +5,7 @@ import { render } from './views.ts'
 
 export const pageRoutes = new Router()
 
-// For what is in front: deploy/varnish/replicas.vcl.
+// The probe of a server in front: deploy/varnish/replicas.vcl.
 pageRoutes.get('/health', ctx => {
   ctx.cacheControl('no-store')
   ctx.body = 'ok'

@@ -1,4 +1,4 @@
-/** The text of a request's body; undefined if it is longer than `longest` bytes. */
+/** Returns the text of a request's body; undefined if it is longer than `longest` bytes. */
 import type { Context } from 'koa'
 
 export const longest = 500

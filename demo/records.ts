@@ -4,7 +4,7 @@ export interface DemoRecord {
   text: string
   revision: number
   edited: Date
-  /** How often a route did its work for this record. */
+  /** The number of times that a route did its work for this record. */
   work: number
 }
 

@@ -47,7 +47,7 @@ async function startVite() {
   return vite.createServer({
     configFile: join(import.meta.dirname, 'vite/vite.config.ts'),
     appType: 'custom',
-    // The WebSocket that announces edits uses the port of the site.
+    // The WebSocket for edits uses the port of the site.
     server: { middlewareMode: true, ws: { server } }
   })
 }

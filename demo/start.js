@@ -1,10 +1,10 @@
-// npm run demo [name]: builds the package, then starts the demo site as it is named.
+// npm run demo [name]: builds the package, then starts the demo site in the named way.
 import { spawnSync } from 'node:child_process'
 
 const PRECOMPILE = 'dist/cli.js precompile --root demo --env production'
 const serve = environment => `--env-file=${environment} --import tsx demo/server.ts`
 
-/** The programs of Node that each runs, one after the other. */
+/** The Node programs that each way runs, one after the other. */
 const SITES = {
   development: [serve('.env.example')],
   vite: [serve('demo/vite.env')],
@@ -24,7 +24,7 @@ if (!programs) {
   process.exitCode = 2
 }
 for (const words of programs ?? []) {
-  // Ctrl-C reaches the server as well, which ends by itself.
+  // Ctrl-C also reaches the server, which ends by itself.
   process.on('SIGINT', () => undefined)
   const { status } = spawnSync(process.execPath, words.split(' '), { stdio: 'inherit' })
   process.exitCode = status ?? 1

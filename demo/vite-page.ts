@@ -12,7 +12,7 @@ vitePage.get('/vite', async ctx => {
   await render(ctx, 'web/vite', { nonce })
 })
 
-/** Vite's server on another port is another origin, also for images and for its WebSocket. */
+/** Vite's server on another port is a different origin, also for images and its WebSocket. */
 function policy(nonce: string, origin: string): string {
   return [
     `default-src 'self' ${origin}`,

@@ -1,6 +1,6 @@
 /** The text that the server prints once it listens: where to look, and what to try. */
 
-/** @param hasVite whether there is a page /vite */
+/** @param hasVite true if there is a page /vite */
 export function welcome(address: string, production: boolean, hasVite: boolean): string {
   return `
 The koa-fresh-assets demo is running at ${address}

@@ -1,13 +1,13 @@
-/** Programs that are not on every machine. */
+/** Finds programs that are not on every machine. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Debian keeps servers out of the way of people. */
+/** Debian has servers in directories that are not in a user's PATH. */
 const SBIN = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 
 /**
- * The absolute path of a program.
- * @throws Error that says which Debian package brings it
+ * Returns the absolute path of a program.
+ * @throws Error that says which Debian package contains it
  */
 export function program(name: string, debianPackage: string): string {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), ...SBIN]
@@ -21,7 +21,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return true
   } catch {
-    // Whatever the reason, it cannot be run from here.
+    // For whatever reason, it cannot be run from here.
     return false
   }
 }

@@ -8,7 +8,7 @@ import { freePort, isListening, type Server, started, startNginx, startVarnish }
 
 const FROM = import.meta.dirname
 const launched: Promise<Server>[] = []
-// Ctrl-C goes to a whole group of processes; these are stopped in order, by stop().
+// Ctrl-C goes to a whole group of processes, but stop() stops these in order.
 const detached = true
 let home: string | undefined
 let isStopping = false
@@ -16,7 +16,7 @@ let isStopping = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(0))
 
 try {
-  // Before anything is started.
+  // This fails before anything is started.
   program('varnishd', 'varnish')
   program('nginx', 'nginx-light')
   await start()
@@ -73,7 +73,7 @@ async function portOfNginx(): Promise<number> {
   return port
 }
 
-/** When one of them ends by itself, so do the others. */
+/** Launches a server; when one ends by itself, so do the others. */
 async function launch(begin: () => Promise<Server>): Promise<Server> {
   if (isStopping) throw new Error('stopped while starting')
   const starting = begin()

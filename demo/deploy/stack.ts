@@ -1,4 +1,4 @@
-/** Starts nginx and Varnish with the configurations of this directory, on ports of one's choice. */
+/** Starts nginx and Varnish with the configurations in this directory, on any ports. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,48 +9,48 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { program } from './program.ts'
 
-/** One port for each replica that the configurations name. */
+/** A port for each replica that the configurations name. */
 export type ReplicaPorts = readonly [number, number, number]
 
 export interface Server {
   readonly name: string
   readonly port: number
   readonly child: ChildProcess
-  /** The end of what it wrote. */
+  /** The end of its output. */
   readonly output: () => string
   /** Ends it, and waits until it has ended. */
   readonly stop: () => Promise<void>
 }
 
 interface Placement {
-  /** A directory of its own, for files that it writes. */
+  /** A separate directory, for files that it writes. */
   readonly home: string
   readonly port: number
-  /** In a group of processes of its own. Default: false. */
+  /** True to run it in a separate group of processes. Default: false. */
   readonly detached?: boolean
 }
 
 interface VarnishPlacement extends Placement {
-  /** For a proxy in front of Varnish, whose X-Forwarded-* is believed. */
+  /** The port for a proxy in front of Varnish, whose X-Forwarded-* is trusted. */
   readonly proxiedPort?: number
-  /** Default: 'groups-in-flight.vcl', which needs Debian's varnish-modules. */
+  /** The VCL file. Default: 'groups-in-flight.vcl', which needs Debian's varnish-modules. */
   readonly vcl?: 'default.vcl' | 'groups-in-flight.vcl'
-  /** Of varnishd. Default: `PARAMETERS`. */
+  /** The parameters of varnishd. Default: `PARAMETERS`. */
   readonly parameters?: readonly string[]
 }
 
-/** Those that the files recommend. */
+/** The parameters that the files recommend. */
 export const PARAMETERS = ['http_gzip_support=off', 'backend_remote_error_holddown=0']
 
 const REPLICA_PORTS = ['3001', '3002', '3003']
 const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
-// Varnish compiles its configuration first: what is not optimized takes a third of the time.
+// Varnish compiles its configuration first, which takes a third of the time without optimization.
 const COMPILER = 'exec gcc -w -pthread -fpic -shared -o %o %s'
-// Ten minutes, for a program that hangs: one that fails ends. A compiler has little of a busy machine. Not a time: while
-// this process is stopped it does not ask either.
+// Ten minutes, only for a program that hangs, as one that fails ends: the compiler is slow on a busy machine. Attempts
+// are counted, not time, as none are made while this process is stopped.
 const [ASK_EVERY_MS, MAX_ASKED] = [20, 30_000]
 
-/** Varnish in front of three replicas. */
+/** Starts Varnish in front of three replicas. */
 export async function startVarnish(
   from: string,
   {
@@ -77,7 +77,7 @@ export async function startVarnish(
   return started('varnishd', child, port)
 }
 
-/** nginx with one of the sites: `files`, with `public` and a mount, or `proxy`, in front of replicas or of Varnish. */
+/** Starts nginx with a site: `files`, with `public` and a mount, or `proxy`, in front of replicas or of Varnish. */
 export async function startNginx(
   from: string,
   { home, port, detached = false }: Placement,
@@ -103,7 +103,7 @@ export async function startNginx(
   return started('nginx', child, port)
 }
 
-/** What a distribution's nginx.conf says, for a process that keeps all its files in one directory. */
+/** Returns the usual nginx.conf of a distribution, for a process that keeps all its files in one directory. */
 function nginxConfiguration(home: string, hasBrotli: boolean): string {
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   return `${hasBrotli ? `load_module ${BROTLI};` : ''}
@@ -123,7 +123,7 @@ function withPorts(text: string, ports: ReplicaPorts): string {
 
 /**
  * Waits until a program listens.
- * @throws Error with what it wrote, if it ends instead
+ * @throws Error with its output, if it ends instead
  */
 export async function started(name: string, child: ChildProcess, port: number): Promise<Server> {
   let said = ''
@@ -151,7 +151,7 @@ export async function started(name: string, child: ChildProcess, port: number): 
   return { name, port, child, output: () => said, stop }
 }
 
-/** Whether something on this machine accepts connections at the port. */
+/** Tells whether something on this machine accepts connections at the port. */
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   const connected = await once(socket, 'connect').then(
@@ -163,8 +163,8 @@ export async function isListening(port: number): Promise<boolean> {
 }
 
 /**
- * A port on which nothing listens. It is below those that a system hands out by itself, so no
- * socket that is opened meanwhile is given the same one. Above 11,000 no browser refuses it.
+ * Returns a port on which nothing listens. It is below those that a system assigns by itself, so no
+ * socket that is opened meanwhile gets the same one. Browsers refuse no port above 11,000.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

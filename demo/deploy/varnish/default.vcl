@@ -4,7 +4,7 @@
 #     -p http_gzip_support=off -p backend_remote_error_holddown=0
 #
 # With http_gzip_support on, everybody gets gzip. Without backend_remote_error_holddown=0, a process that has just
-# started is not asked for a quarter of a second after a connection to it was refused.
+# started gets no requests for a quarter of a second after a connection to it was refused.
 vcl 4.1;
 
 import std;
@@ -18,7 +18,7 @@ sub vcl_recv {
     return (synth(400));
   }
 
-  # With app.proxy = true, Koa believes these fields, so no client may choose them. A proxy in front, such as nginx for
+  # With app.proxy = true, Koa trusts these fields, so no client may choose them. A proxy in front, such as nginx for
   # TLS, has a listener of its own: -a proxied=127.0.0.1:6082
   set req.http.X-Forwarded-Host = req.http.Host;
   if (local.socket != "proxied") {
@@ -47,8 +47,8 @@ sub vcl_recv {
     return (pass);
   }
 
-  # A page that may not read a response must not learn from its size what is in the browser (RFC 9842 section
-  # 9.3). Vary does not name these fields.
+  # A page that may not read a response must not learn the contents of the browser's cache from its size (RFC 9842
+  # section 9.3). Vary does not name these fields.
   if (req.http.Sec-Fetch-Mode == "no-cors" && req.http.Sec-Fetch-Site !~ "^(same-origin|none)$") {
     unset req.http.Available-Dictionary;
   }
@@ -87,14 +87,14 @@ sub vcl_recv {
 sub vcl_hash {
   # A page may contain its own URL, or be a redirect to https. Host and path are added after this.
   hash_data(req.http.X-Forwarded-Proto);
-  # Not in Vary alone: anybody can make up dictionaries.
+  # Vary alone does not suffice, as anybody can make up dictionaries.
   if (req.http.Available-Dictionary) {
     hash_data(req.http.Available-Dictionary);
   }
 }
 
 sub vcl_pass {
-  # No delta is made from this dictionary, so what is sent without one is looked up.
+  # There is no delta from this dictionary, so the response without one is looked up.
   if (req.is_hitpass && req.http.Available-Dictionary) {
     unset req.http.Available-Dictionary;
     return (restart);
@@ -127,7 +127,7 @@ sub vcl_backend_fetch {
   }
 }
 
-# RFC 9111 section 4.4: a change that succeeded invalidates its URL, and that of its Location on the same origin.
+# RFC 9111 section 4.4: a successful change invalidates its URL, and that of its Location on the same origin.
 sub invalidate_urls {
   set bereq.http.X-Url = regsub(beresp.http.Location, "#.*", "");
   if (bereq.http.X-Url ~ "^https?://") {
@@ -149,13 +149,13 @@ sub invalidate_urls {
 }
 
 sub vcl_backend_response {
-  # A ban splits its expression at blanks and quotes.
+  # A ban splits its expression at spaces and quotes.
   set beresp.http.X-Url = regsuball(bereq.url, {"[\s"]"}, "_");
   if (bereq.method !~ "^(GET|HEAD|OPTIONS|TRACE|QUERY)$" && beresp.status < 400) {
     call invalidate_urls;
   }
 
-  # What is stored is compared with requests as vcl_recv leaves them.
+  # Stored responses are compared with requests as vcl_recv leaves them.
   if (bereq.http.Authorization) {
     set bereq.http.X-Authorization = bereq.http.Authorization;
     set bereq.http.Authorization = "some";
@@ -170,7 +170,7 @@ sub vcl_backend_response {
     return (pass(120s));
   }
 
-  # Of several lines, only the first one would be read.
+  # If there are several lines, only the first would be read.
   std.collect(beresp.http.Cache-Control);
   std.collect(beresp.http.CDN-Cache-Control);
   std.collect(beresp.http.Vary);
@@ -190,17 +190,17 @@ sub vcl_backend_response {
       set beresp.ttl = 0s;
     }
   }
-  # RFC 5861: a stale response only for as long as the application allows.
+  # RFC 5861: a stale response is used only for as long as the application allows.
   set beresp.grace = 0s;
   if (beresp.http.X-Directives ~ "(^|[ ,])stale-while-revalidate=\d") {
     set beresp.grace = std.duration(
       regsub(beresp.http.X-Directives, "^.*\bstale-while-revalidate=(\d+).*$", "\1s"), 0s);
   }
 
-  # An expired page is asked for with If-None-Match for a day, so the application may answer 304.
+  # For a day, an expired page is requested with If-None-Match, so the application may answer 304.
   set beresp.keep = 1d;
 
-  # What does not say that everybody may have it, or says that it must be asked for, is not stored. The
+  # A response that does not say that everybody may have it, or that must be revalidated, is not stored. The
   # uncacheable marker keeps other requests for it from waiting for each other.
   if (beresp.ttl <= 0s || beresp.http.Set-Cookie || beresp.http.Vary ~ "\*"
       || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,=])"
@@ -208,8 +208,8 @@ sub vcl_backend_response {
       || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")
       || (bereq.http.Authorization && beresp.http.Vary ~ "(?i)(^|[ ,])authorization($|[ ,])")
       || (bereq.http.Cookie && beresp.http.Vary ~ "(?i)(^|[ ,])cookie($|[ ,])")) {
-    # Only a passed request keeps the question whether something has changed. For two minutes nothing is stored
-    # under this URL, so one visitor's cookie or password must not cause it for others.
+    # Only a passed request keeps its conditions. For two minutes nothing is stored under this URL, so one visitor's
+    # cookie or password must not cause it for others.
     if ((beresp.http.ETag || beresp.http.Last-Modified) && !beresp.http.Set-Cookie
         && (!bereq.http.Authorization || beresp.http.Vary ~ "(?i)(^|[ ,])authorization($|[ ,])")
         && (!bereq.http.Cookie || beresp.http.Vary ~ "(?i)(^|[ ,])cookie($|[ ,])")) {
@@ -225,7 +225,7 @@ sub vcl_backend_response {
 }
 
 sub vcl_deliver {
-  # A 304 with a new nonce would be used for the scripts of the page that the browser has (RFC 9111 section 3.2).
+  # A new nonce in a 304 would be used for the scripts of the page that the browser has (RFC 9111 section 3.2).
   if (resp.http.Content-Security-Policy ~ "'nonce-" || resp.http.Content-Security-Policy-Report-Only ~ "'nonce-") {
     unset req.http.If-None-Match;
     unset req.http.If-Modified-Since;

@@ -1,9 +1,9 @@
-# default.vcl, and no response that was on its way when one of its groups was invalidated:
-# `varnishd -f /srv/app/deploy/varnish/groups-in-flight.vcl`, and the same options. It needs vmod_var, which is in
+# Like default.vcl, but also drops responses that were on their way when one of their groups was invalidated:
+# `varnishd -f /srv/app/deploy/varnish/groups-in-flight.vcl`, with the same options. It needs vmod_var, which is in
 # Debian's package varnish-modules.
 #
-# A ban reaches only what is stored already. So this file remembers when each group was last invalidated, and
-# discards a stored response that was requested before.
+# A ban reaches only responses that are already stored. So this file remembers when each group was last invalidated,
+# and discards a stored response that was requested before.
 vcl 4.1;
 
 import directors;
@@ -12,7 +12,7 @@ import std;
 import var;
 
 sub vcl_init {
-  # Only for its hash: without backends, `varnishadm backend.list` always shows it as sick.
+  # Used only for its hash: without backends, `varnishadm backend.list` always shows it as sick.
   new groups = directors.shard();
 }
 
@@ -46,8 +46,8 @@ sub next_8_groups {
   call next_group; call next_group; call next_group; call next_group;
 }
 
-# Takes the first group off a list of strings (RFC 9651 section 3.3.3). The time of its last invalidation is in one
-# of 2,048 slots, since vmod_var forgets no variable. Two groups that share a slot only cost a request.
+# Takes the first group from a list of strings (RFC 9651 section 3.3.3). The time of its last invalidation is in one
+# of 2,048 slots, since vmod_var forgets no variable. Two groups in the same slot only cost a request.
 sub next_group {
   if (bereq.http.X-Group-List ~ {"""}) {
     set bereq.http.X-Group-Slot = "group-" + groups.key(bereq.http.Host + " "
@@ -62,7 +62,7 @@ sub next_group {
 }
 
 sub vcl_hit {
-  # Not for ever: what is invalidated after it was stored is banned. The number is one of requests at once.
+  # Not for ever, as later invalidations are bans. The number is that of simultaneous requests.
   if (obj.hits < 1000) {
     set req.http.X-Group-Slots = obj.http.X-Group-Slots;
     call check_8_slots; call check_8_slots; call check_8_slots; call check_8_slots;
@@ -82,7 +82,7 @@ sub check_8_slots {
 }
 sub check_slot {
   if (req.http.X-Group-Slots ~ " ") {
-    # Within a millisecond, as the texts are rounded. What says so is a variable that vcl_hit can read.
+    # The texts are rounded to a millisecond. The result is in a variable that vcl_hit can read.
     if (std.real(var.global_get(regsub(req.http.X-Group-Slots, " .*", "")), 0.0)
         > std.real(obj.http.X-Group-Since, 0.0) - 0.002) {
       set req.hash_always_miss = true;
@@ -96,5 +96,5 @@ sub vcl_deliver {
   unset resp.http.X-Group-Slots;
 }
 
-# At the end, as its vcl_recv, vcl_backend_response and vcl_hit return.
+# This comes last, as its vcl_recv, vcl_backend_response and vcl_hit return.
 include "./default.vcl";

@@ -9,13 +9,13 @@ sub vcl_recv {
 }
 
 sub vcl_backend_response {
-  # Groups belong to an origin (section 2.1), so the host is stored as well. A ban splits its expression at blanks
-  # and has no quoting, so blanks and quotes are stored as "_" and "!".
+  # Groups belong to an origin (section 2.1), so the host is stored as well. A ban splits its expression at spaces
+  # and has no quoting, so spaces and quotes are stored as "_" and "!".
   std.collect(beresp.http.Cache-Groups);
   set beresp.http.X-Groups = regsuball(regsuball(beresp.http.Cache-Groups, {"""}, "!"), " ", "_");
   set beresp.http.X-Groups-Host = bereq.http.Host;
 
-  # Sections 3 and RFC 9111 section 4.4: not for a safe method, and not when the change failed.
+  # Section 3 and RFC 9111 section 4.4: this is not for safe methods, nor for a change that failed.
   if (bereq.method !~ "^(GET|HEAD|OPTIONS|TRACE|QUERY)$" && beresp.status < 400
       && beresp.http.Cache-Group-Invalidation) {
     std.collect(beresp.http.Cache-Group-Invalidation);

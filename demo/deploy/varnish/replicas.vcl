@@ -1,4 +1,4 @@
-# The processes of the application. For another number than three, change the list in the four places that name
+# The processes of the application. For a number other than three, change the list in the four places that name
 # them, and `retries < 3` in two. More than four also need `-p max_retries=` with their number.
 vcl 4.1;
 
@@ -6,8 +6,8 @@ import directors;
 
 probe health { .url = "/health"; .interval = 1s; .timeout = 1s; .window = 3; .threshold = 2; .initial = 2; }
 
-# Each of them twice, as Varnish refuses to connect to a replica that has failed its probe, even if it is the last
-# one. So probes decide which replica is asked first; without a probe, each can still be asked.
+# Each is listed twice, as Varnish refuses to connect to a replica that has failed its probe, even if it is the last
+# one. So probes decide which replica is tried first; without a probe, each can still be tried.
 backend one { .host = "127.0.0.1"; .port = "3001"; .probe = health; }
 backend two { .host = "127.0.0.1"; .port = "3002"; .probe = health; }
 backend three { .host = "127.0.0.1"; .port = "3003"; .probe = health; }
@@ -33,7 +33,7 @@ sub vcl_recv {
   set req.backend_hint = replicas.backend();
 }
 
-# A retry asks every replica by name, so it reaches each of them once.
+# A retry names every replica, so it reaches each of them once.
 sub vcl_backend_fetch {
   if (bereq.retries == 1) { set bereq.backend = one_anyway; }
   if (bereq.retries == 2) { set bereq.backend = two_anyway; }
@@ -48,7 +48,7 @@ sub vcl_backend_response {
   }
 }
 
-# A replica is being restarted. A request that changes something may have arrived, and is not repeated.
+# A replica is being restarted. A request that changes something may have arrived, so it is not repeated.
 sub vcl_backend_error {
   if (bereq.method ~ "^(GET|HEAD)$" && bereq.retries < 3) {
     return (retry);

@@ -2,7 +2,7 @@ import { lazy, Suspense, useState } from 'react'
 import './garden.css'
 import leaf from './leaf.svg'
 
-// A chunk of its own, with its stylesheet: fetched when it is first shown.
+// A separate chunk, with its stylesheet, which is fetched when it is first shown.
 const Almanac = lazy(() => import('./almanac.tsx'))
 
 export function Garden() {

@@ -1,4 +1,4 @@
-/** A React component. React is CommonJS, and nothing here configures a bundler: `packages` names it. */
+/** A React component. React is CommonJS, and no bundler is configured: the option `packages` names it. */
 import { useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
@@ -28,7 +28,7 @@ function listFetched(): readonly Fetched[] {
   }))
 }
 
-/** Modules of packages are below `npm/`, joined ones as well. */
+/** Modules of packages are below `npm/`, including joined ones. */
 const isOfPackage = (path: string) => /\/(?:npm|joined)\//.test(path)
 
 function FetchedFiles() {
