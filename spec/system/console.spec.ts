@@ -61,7 +61,7 @@ inEach('errors of a page are printed with their places in sources', async (t, la
   const circular = 'const it = Object.create(null); it.self = it; console.error(1n, Symbol(), it)'
   t.regex(
     await told(circular),
-    /console\.error: 1 Symbol\(\) \[object Object\], which is no JSON: /
+    /console\.error: 1 Symbol\(\) \[object Object\], which is not JSON: /
   )
   const refused = await told("document.body.append(Object.assign(new Image(), { src: '/a.png' }))")
   t.regex(refused, /Content-Security-Policy: img-src does not allow http:\/\/.*\/a\.png/)

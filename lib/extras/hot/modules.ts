@@ -50,7 +50,7 @@ const ACCEPTS_ITSELF = new RegExp(`${HOT.source}\\s*\\??\\.\\s*accept\\s*\\(\\s*
 /** Matches a use of `invalidate`, or of the context as a whole. */
 const MAY_INVALIDATE = new RegExp(`${HOT.source}(?!\\s*\\??\\.(?!\\s*invalidate\\b))`)
 const WINDOW = 400
-const BUILT = 'packages were built again, for which open pages reload unless a module accepts that:'
+const BUILT = 'packages were built again, so open pages reload unless a module accepts the change:'
 
 export class HotModules implements Following {
   tick = 0

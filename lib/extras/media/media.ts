@@ -198,7 +198,7 @@ function merged(own: InlineSvg['attributes'], given: Attributes): Attributes {
 }
 
 export const notInlined = (name: string) =>
-  `inline() cannot write '${name}': it is no source, or the option inline does not name it, which precompile needs as well: inline: ['icons/**'] names .svg files that are not compiled; name a file of a third party by its whole name`
+  `inline() cannot write '${name}': it is not a source, or the option inline does not name it, which precompile also needs: inline: ['icons/**'] names .svg files that are not compiled; a third party's file needs its whole name`
 
 const withoutNames = (name: string) =>
   `inline() cannot write '${name}' in production without fingerprints: remove 'fingerprint: false'`

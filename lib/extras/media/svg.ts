@@ -149,7 +149,7 @@ function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: s
     if (!isPlain && !ATTRIBUTES.has(name)) {
       // HTML needs no namespace declarations, and knows no other namespaces.
       if (name === 'xmlns' || name.includes(':')) return false
-      return refuse(`it has the attribute ${written}, which is not among those of SVG`, node)
+      return refuse(`it has the attribute ${written}, which is not an SVG attribute`, node)
     }
     if (name === 'attributename' && !ATTRIBUTES.has(value.trim().toLowerCase()))
       return refuse(`<${node.name}> changes ${value}`, node)
@@ -176,7 +176,7 @@ function cssFault(css: string): string | undefined {
     } else if (type === TokenType.URL || (isInUrl && type === TokenType.String)) {
       isInUrl = false
       if (!token[4].value.startsWith('#')) return 'loads a file'
-    } else if (type === TokenType.BadURL || type === TokenType.BadString) return 'is no CSS'
+    } else if (type === TokenType.BadURL || type === TokenType.BadString) return 'is not CSS'
     else if (isInUrl && type !== TokenType.Whitespace && type !== TokenType.Comment)
       return 'loads a file'
   }

@@ -136,7 +136,7 @@ export class Packages {
     const why =
       directory === undefined
         ? 'outside of its package: a package may use its own files and other packages'
-        : 'and what has a name that begins with a dot is not published'
+        : 'and a file whose name begins with a dot is not published'
     throw unusable(`${from} imports '${specifier}', which is ${shown}, ${why}`)
   }
 
@@ -200,7 +200,7 @@ async function nearestInstalled(name: string, folders: readonly string[]) {
   return nearest(name, names)
 }
 
-const RESTART = 'restart the server: rolldown was not there when it started'
+const RESTART = 'restart the server: rolldown was not installed when it started'
 const ROLLDOWN = 'run npm install --save-dev rolldown, and restart the server if it runs'
 
 /** Returns undefined for anything but a package: `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */

@@ -131,13 +131,13 @@ export const isPlainSheet = (specifier: string, importing = '') =>
 export function lostReason(specifier: string): string {
   const other = 'name another module for it in the option imports'
   if (isSheet(specifier))
-    return `imports '${specifier}', which is a stylesheet, and no browser takes it for a module: use another module of the package, or remove the import if the package is yours, and @import the stylesheet in one of the app, or name it as a file of the package, for stylesheet()`
+    return `imports '${specifier}', a stylesheet, which browsers do not accept as a module: use another module of the package, or remove the import if the package is yours, and @import the stylesheet in one of the app, or name it as a file of the package, for stylesheet()`
   if (isBuiltin(specifier))
-    return `imports '${specifier}', which is a module of Node, and no browser has it: ${other}`
+    return `imports '${specifier}', a module of Node, which browsers do not have: ${other}`
   if (!isPackage(specifier))
-    return `imports '${specifier}', which is not there: install the package again`
+    return `imports '${specifier}', which does not exist: install the package again`
   const [name, subpath] = splitSpecifier(specifier)
-  const version = `, or not exported by the version that is (npm ls ${name} tells which is asked for)`
+  const version = `, or not exported by the installed version (see npm ls ${name})`
   return `imports '${specifier}', which is not installed${subpath === '.' ? '' : version}: run npm install ${name}, or ${other}`
 }
 
@@ -204,7 +204,7 @@ async function fileOf(
   const [name] = splitSpecifier(specifier)
   const shown = JSON.stringify(specifier)
   if (!isCanonicalBelow(specifier))
-    throw unusable(`${importer} imports ${shown}, which is no name of a package`)
+    throw unusable(`${importer} imports ${shown}, which is not the name of a package`)
   const { directory } = await packages.installed(name, importer, from)
   const found = await context.resolve(specifier, join(from, 'index.js'))
   if (!found || found.external || !isAbsolute(found.id)) return undefined

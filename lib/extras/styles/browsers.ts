@@ -37,7 +37,7 @@ export async function browsersOf(target: string | readonly string[], root: strin
     if (known === undefined || isOlder(version, known)) lowest.set(engine, version)
   }
   if (lowest.size > 0) return Array.from(lowest, each => each.join(''))
-  throw unusable('it means no browser that esbuild knows')
+  throw unusable('it matches no browser that esbuild knows')
 }
 
 const isOlder = (version: string, other: string) =>

@@ -118,7 +118,7 @@ async function lowered(
       const { errors } = error as Partial<Esbuild.TransformFailure>
       if (!errors) throw error
       const isLeft = supported !== LEFT && errors.every(isAboutTarget)
-      tell(errors, isLeft ? '; it is left as it is' : '; it is published as it is')
+      tell(errors, isLeft ? '; it is left unchanged' : '; it is published unchanged')
       if (isLeft) return lower(LEFT)
       // A text may contain code that does not parse, such as a hack for an old browser.
       return isMapped ? code : takeInlineMap(code).code
@@ -168,7 +168,7 @@ export async function minifier(
         const failure = failureOf(error, text)
         if (wish(app) || !(failure instanceof CompileError)) throw failure
         const { line, column } = failure.location
-        warn(`${placeOf(root, file, line, column)}: ${failure.reason}; it is published as it is`)
+        warn(`${placeOf(root, file, line, column)}: ${failure.reason}; it is published unchanged`)
       })
       if (!result) return undefined
       for (const { text: reason, location } of result.warnings)

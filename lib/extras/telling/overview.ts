@@ -29,7 +29,7 @@ export async function printOverview(
 
 export function overview(settings: Project, env: string, states?: ReadonlyMap<string, string>) {
   const { root, apps, mounts, serve, servesPublic, live, base, prefix, extras } = settings
-  const where = base === '' ? 'on this server' : `behind the proxy that cuts off ${base}`
+  const where = base === '' ? 'on this server' : `behind the proxy that removes ${base}`
   const shown = (path: string) => printable(pathFrom(root, path) || '.')
   const ofApps = apps.map(app => {
     const own = [...app.sources.map(({ dir }) => dir), ...assetSources.list()]

@@ -155,7 +155,7 @@ export async function packageAdvice(path: string, source: string, root: string, 
   const isDependency = (await dependencyAmong([name], source, root, new Set())) !== undefined
   if (found && (isDependency || takesAll)) return undefined
   const install = `run npm install ${name}`
-  if (found) return `${name} is installed, but no dependency in package.json: ${install}`
+  if (found) return `${name} is installed, but is not a dependency in package.json: ${install}`
   if (isDependency) return `${name} is not installed: ${install}`
   const isLikely = /^@|\/[^./]+$|\/.+\.(?:css|less|s[ac]ss)$/.test(path)
   return isLikely ? `if ${name} is a package, ${install}` : undefined

@@ -217,7 +217,7 @@ async function inPublic(path: string, { root, beside, source }: Referrer) {
   const url = posix.join('/', posix.dirname(source.path), path)
   const file = join(beside.publicDir, url)
   if (!(await statOf(file))?.isFile()) return undefined
-  return `${pathFrom(root, file)} is no asset: write '${beside.base}${url}', or move it to the sources`
+  return `${pathFrom(root, file)} is not an asset: write '${beside.base}${url}', or move it to the sources`
 }
 
 function asWritten(meant: string, path: string): string {

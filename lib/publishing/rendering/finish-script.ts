@@ -30,7 +30,7 @@ export async function finishScript(
     const at = given === source ? start : source.indexOf(expression)
     const [place] = at === -1 ? [] : positionsOf(source, [at])
     const shown = place ? `:${place.line + 1}:${place.column + 1}` : ''
-    const what = expression.startsWith('import') ? 'is undefined' : 'no browser has'
+    const what = expression.startsWith('import') ? 'is undefined' : 'browsers do not have'
     return `${name}${shown} uses ${expression}, which ${what}: set define: { '${expression}': … }`
   })
   if (!values.some(Boolean)) return { code: given, looked, doubts }

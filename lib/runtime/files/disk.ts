@@ -244,7 +244,7 @@ export const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
 const IGNORED = [
   [/^\./, 'a name that begins with a dot is not published'],
-  [/^-$/, 'a folder named - is not published: below it are the pages of development'],
+  [/^-$/, 'a folder named - is not published: development has its pages there'],
   [/~$|\.sw[opx]$|^#.*#$/, "an editor's backup or swap file is not published"],
   [/\.d\.[cm]?ts$/, 'a TypeScript declaration file is not published']
 ] as const

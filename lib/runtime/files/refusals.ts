@@ -5,7 +5,7 @@ import { errorCode, lstatOf, named } from './disk.ts'
 
 const CONSEQUENCES = {
   chmod:
-    'files get the permissions that the system gives them, and a server in front has to be able to read them',
+    'files get the permissions that the system gives them, and a server in front must be able to read them',
   utimes:
     'what is written twice within a second waits until that second is over, and clean counts ages from when files were written',
   fsync: 'after a power loss the last precompile may have to be run again'

@@ -79,7 +79,7 @@ function cookieUseOfBody(ctx: Context, { serialized }: RequestState): string | u
     contentOf(ctx.body)
   } catch (error) {
     // Middleware in front may write what JSON cannot, such as a BigInt; otherwise Koa throws the same error.
-    return isRecord(error) ? 'has a body that is no JSON' : 'has a body that throws'
+    return isRecord(error) ? 'has a body that is not JSON' : 'has a body that throws'
   }
   return cookieUse(ctx)
 }

@@ -46,5 +46,5 @@ export function unknownToBuild(apps: readonly BuiltApp[], known: Values): string
     })
   })
   if (different.length === 0) return undefined
-  return `koaAssets() has other options than precompile had, so pages may fail: ${different.join(', ')}. Write them into assets.config.js, which precompile reads, pass its default export to koaAssets(), and run npx koa-fresh-assets precompile`
+  return `the options of koaAssets() differ from those of precompile, so pages may fail: ${different.join(', ')}. Write them into assets.config.js, which precompile reads, pass its default export to koaAssets(), and run npx koa-fresh-assets precompile`
 }

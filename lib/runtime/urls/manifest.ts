@@ -73,7 +73,7 @@ export function holdersOf(assets: AssetsByPath): ReadonlyMap<string, string> {
 }
 
 export function partOf(holder: string): string {
-  return `it is part of ${holder}; what a view names that the option views finds is a file of its own after precompile`
+  return `it is part of ${holder}; a name in a view that the option views finds has a file of its own after precompile`
 }
 
 export interface GivenNames {

@@ -34,7 +34,7 @@ test('each open page, and once the terminal, is told of CommonJS that an edit bu
   site.edit()
   for (const told of await next) t.deepEqual(editedIn(told), names)
   t.deepEqual(warningsAbout('spoken'), [
-    'koa-fresh-assets: packages were built again, for which open pages reload unless a module accepts that: /assets/npm/spoken.js'
+    'koa-fresh-assets: packages were built again, so open pages reload unless a module accepts the change: /assets/npm/spoken.js'
   ])
   t.regex((await site.ask('/assets/npm/spoken.js')).text, /export \{[^}]*\btwo\b/)
 })

@@ -39,7 +39,7 @@ for (const mode of MODES) {
     const files = { 'images/logo.svg': CART, 'images/icons/a.png': 'png' }
     const site = await makeFingerprinted(t, mode, files, { inline: ['icons/**', 'icons/sun.svg'] })
     const message =
-      /^inline\(\) cannot write '.*': it is no source, or the option inline does not name it/
+      /^inline\(\) cannot write '.*': it is not a source, or the option inline does not name it/
     for (const name of ['logo.svg', 'icons/a.png', 'icons/moon.svg', 'https://cdn.example/a.svg']) {
       const written = site.render(assets => assets.inline(name))
       await t.throwsAsync(written, { instanceOf: TypeError, message }, name)
@@ -82,7 +82,7 @@ const REFUSED: readonly (readonly [inside: string, reason: RegExp])[] = [
   ['<style>@im<?x y?>port "/a.css";</style>', /style uses @import/],
   ['<style>a { b: ur<!-- -->l(/a.png) }</style>', /style loads a file/],
   ['<style>a { b: src("/a.png") }</style>', /style uses src/],
-  ['<style>a { b: url(/a .png) }</style>', /style is no CSS/],
+  ['<style>a { b: url(/a .png) }</style>', /style is not CSS/],
   ['<style><g/></style>', /<style> contains <g>/],
   ['<style xmlns:x="x">ur<x:y/>l(/a.png)</style>', /<style> contains <x:y>/],
   ['<use HREF="/icons.svg#a"/>', /HREF leads out/],

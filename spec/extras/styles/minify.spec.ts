@@ -194,7 +194,7 @@ test('by default a source that esbuild cannot parse is published as it is, with 
   const root = makeProject(t, placed({ 'bad.js': bad, 'good.js': JS }))
   const { minified, warnings } = await run({ root, minify: undefined, missing: 'ignore' })
   t.is(minified?.files, 1)
-  t.deepEqual(warnings, ['apps/web/assets/bad.js:2:7: Unexpected "="; it is published as it is'])
+  t.deepEqual(warnings, ['apps/web/assets/bad.js:2:7: Unexpected "="; it is published unchanged'])
   t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 

@@ -66,7 +66,7 @@ test('an environment variable without a value is a warning with its place, in al
   const warning = (name: string, what: string) =>
     `uses ${name}, which ${what}: set define: { '${name}': … }`
   const warnings = [
-    warning('process.env.API', 'no browser has'),
+    warning('process.env.API', 'browsers do not have'),
     warning('import.meta.env.VITE_A', 'is undefined')
   ]
   const places = words('warned.js:1:18 warned.js:2:19 warned-too.js.ts:2:18 warned-too.js.ts:3:19')

@@ -110,7 +110,7 @@ test('the warning about an option that precompile did not have says where to wri
   const option =
     "compilers: [ { extensions: '.built', target: '.html', compile: [Function: compile] } ]"
   t.deepEqual(warningsAbout("'.built'"), [
-    `koa-fresh-assets: koaAssets() has other options than precompile had, so pages may fail: ${option} (apps.web). ` +
+    `koa-fresh-assets: the options of koaAssets() differ from those of precompile, so pages may fail: ${option} (apps.web). ` +
       'Write them into assets.config.js, which precompile reads, pass its default export to koaAssets(), and run ' +
       'npx koa-fresh-assets precompile'
   ])

@@ -36,7 +36,7 @@ function asJson(value) {
   try {
     return JSON.stringify([value]).slice(1, -1)
   } catch (error) {
-    return `${Object.prototype.toString.call(value)}, which is no JSON: ${String(error)}`
+    return `${Object.prototype.toString.call(value)}, which is not JSON: ${String(error)}`
   }
 }
 

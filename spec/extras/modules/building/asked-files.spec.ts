@@ -178,7 +178,8 @@ test('@plugin in Less loads a script of a package, even beside a stylesheet of t
 const ERRORS: Readonly<Record<string, string>> = {
   'node_modules/kit/a': "write 'kit/a'",
   'gone/a.css': 'gone is not installed: run npm install gone',
-  'other/a.css': 'other is installed, but no dependency in package.json: run npm install other',
+  'other/a.css':
+    'other is installed, but is not a dependency in package.json: run npm install other',
   'none/a.css': 'if none is a package, run npm install none',
   '@none/kit': 'if @none/kit is a package, run npm install @none/kit',
   '~kit/a.css': "write 'kit/a.css'"
@@ -344,7 +345,8 @@ test('of a package every server process serves the files to which modules refer,
 
 const NOT_ASKED: Readonly<Record<string, string>> = {
   'pdf/gone.js': '',
-  'other/w.js': ': other is installed, but no dependency in package.json: run npm install other',
+  'other/w.js':
+    ': other is installed, but is not a dependency in package.json: run npm install other',
   'gone/w.js': ': gone is not installed: run npm install gone',
   './pdf/worker.js': '',
   'pdf/../other/w.js': ''

@@ -231,12 +231,12 @@ test('the error of a build says of each package how to repair it', async t => {
       lacks:
         "node_modules/lacks/index.js imports 'gone', which is not installed: run npm install gone",
       outdated:
-        "'tip/index.js', which is not installed, or not exported by the version that is (npm ls tip tells which is asked for): run npm install tip",
+        "'tip/index.js', which is not installed, or not exported by the installed version (see npm ls tip): run npm install tip",
       'for-node':
-        "for-node/index.js imports 'node:fs', which is a module of Node, and no browser has it",
+        "for-node/index.js imports 'node:fs', a module of Node, which browsers do not have",
       styled:
-        "styled/index.js imports './a.css', which is a stylesheet, and no browser takes it for a module: use another module of the package, or remove the import if the package is yours, and @import the stylesheet in one of the app",
-      short: "short/index.js imports './part', which is not there: install the package again"
+        "styled/index.js imports './a.css', a stylesheet, which browsers do not accept as a module: use another module of the package, or remove the import if the package is yours, and @import the stylesheet in one of the app",
+      short: "short/index.js imports './part', which does not exist: install the package again"
     },
     { wrong: 'node_modules/wrong/index.js:2:19 cannot be built: ' }
   ]) {
@@ -278,14 +278,14 @@ test.serial('a hostile package.json or import soon leads to an error that names 
   const second = await buildIn(wantedOf(project, Object.keys(NOT_FOUND)))
   for (const [name, [specifier]] of Object.entries(NOT_FOUND)) {
     const shown = specifier.replace('\0', '\\u0000')
-    const told = `node_modules/${name}/i.js imports '${shown}', which is not there: install`
+    const told = `node_modules/${name}/i.js imports '${shown}', which does not exist: install`
     t.true(second.message.includes(told), second.message)
   }
   t.true(process.cpuUsage(before).user < 30_000_000, 'linear')
 })
 
 const OTHER = '../../other/node_modules/tip/secret.js'
-const REFUSED = /outside of its package|which is not there|has no module|begins with a dot/
+const REFUSED = /outside of its package|which does not exist|has no module|begins with a dot/
 const URL_OF = "new URL('../../secret.js', import.meta.url)"
 const OUT: [what: string, code: string, json?: Readonly<Record<string, unknown>>][] = [
   ['an import', "export * from '../../secret.js'"],
@@ -322,7 +322,7 @@ test('only visible files of a package itself are published, whatever it refers t
     const { message } = await buildIn(wantedOf(project, [name]))
     t.regex(message, REFUSED, what)
     const reason = await t.throwsAsync(run({ root: project, packages: name, missing: 'ignore' }))
-    t.true(reason.message.includes(what === 'imports' ? 'which is not there' : message), what)
+    t.true(reason.message.includes(what === 'imports' ? 'which does not exist' : message), what)
     t.false(existsSync(join(project, 'public/assets/npm')), what)
   }
 })

@@ -23,7 +23,7 @@ test('a module that a view loads keeps its file and all its exports', async t =>
   }
 })
 
-const ADVICE = `it is part of /assets/app.js; what a view names that the option views finds is a file of its own after precompile`
+const ADVICE = `it is part of /assets/app.js; a name in a view that the option views finds has a file of its own after precompile`
 
 // Serial: the commands have the directory of the process.
 test.serial('commands, and the error of a page, say in which file a joined module is', async t => {
