@@ -156,7 +156,7 @@ class Channel {
     const watched = await this.#watched()
     const isEdited = (path: string) =>
       this.#assets.get(path)?.inputs?.some(each => edited.has(each))
-    // An edited script is told first: pages request it while the rest is checked. Stylesheets are told with importers.
+    // An edited script is sent first: pages request it while the rest is checked. Stylesheets are sent with importers.
     const first = used.filter(path => SCRIPT.test(path) && isEdited(path))
     const { sources } = publishingIn(this.#pipeline)
     const { generation } = sources
@@ -214,7 +214,7 @@ class Connection {
   readonly #server: { readonly listening?: boolean } | undefined
   /** The time at which the page was opened, in milliseconds since 1970; NaN if it was connected before. */
   readonly #openedAt: number
-  /** The tick of the latest edit that the page knows; it is told of later ones. */
+  /** The tick of the latest edit that the page knows; only later ones are sent. */
   #tick: number
   #told = ''
   #writtenAt = 0

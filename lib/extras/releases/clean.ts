@@ -46,7 +46,7 @@ export interface BuildLimits extends Limits {
   /**
    * The bundler's manifest, relative to the directory of each build: `'build/stats.json'`. Default:
    * `.vite/manifest.json`, `metafile.json`, `meta.json`, `stats.json`, `assets-manifest.json` or
-   * `manifest.json`, the first that is there.
+   * `manifest.json`, the first that exists.
    */
   readonly manifest?: string | undefined
 }

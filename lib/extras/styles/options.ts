@@ -39,7 +39,7 @@ export const STYLES = {
 } satisfies Record<keyof StyleOptions, Option<unknown, unknown>>
 
 export interface PrecompileStyleOptions {
-  /** Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there". */
+  /** Overrides the option `minify` of every app. Default: each app's own, by default on if esbuild is installed. */
   readonly minify?: boolean | undefined
 }
 

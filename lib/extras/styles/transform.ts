@@ -99,7 +99,7 @@ async function lowered(
     const place = sourcePlace(root, text, before.length, before.at(-1)?.length)
     return `${place}: ${lack.name} is not lowered, and ${lack.browser} of the option target lacks it`
   })
-  // Each message is told once, at its first place.
+  // Each message is reported once, at its first place.
   const tell = (messages: readonly Esbuild.Message[], rest = '') => {
     for (const [at, { text: reason, location }] of messages.entries()) {
       if (messages.findIndex(each => each.text === reason) !== at) continue

@@ -38,7 +38,7 @@ function neitherMode({ env, apps, options }: Project): string | undefined {
   return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
-/** In production a server in front may send the files, so only another value means that this process should. */
+/** Outside of development these values mean that a server in front sends the files; others get a warning. */
 const NO = /^(?:false|0|no|off)$/i
 
 /** In development any other value, or none, is worth a warning; elsewhere precompile publishes the sources. */

@@ -119,7 +119,7 @@ function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: st
   return [map, builtFrom(node, code, sumsOf(code), known)]
 }
 
-/** Returns undefined for an asset that is no script, or was not searched for imports. */
+/** Returns undefined for an asset that is not a script, or was not searched for imports. */
 function importsOf({ app, path, text, links = [] }: Draft, cycle: ReadonlySet<string>) {
   if (textType(path) !== 'js' || !app.fingerprint) return undefined
   const { references = [], isOpen = false } = text ?? {}

@@ -22,7 +22,7 @@ const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
 export type WrittenAsset = Awaited<ReturnType<typeof writeAsset>>
 
-/** The file itself, then its copies, by extension; undefined if there is no file, and an existing one is removed. */
+/** The file itself, then its copies, by extension. A copy without content is removed if it exists. */
 type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
 
 /**

@@ -13,7 +13,7 @@ import type { Call, Project } from '../../runtime/app/extra.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
 
 const EXTENSIONS = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json']
-/** The file names, of which the first that exists is loaded. */
+/** The file names; the first that exists is loaded. */
 export const CONFIG_NAMES = EXTENSIONS.map(extension => `assets.config.${extension}`)
 
 /** Sets NODE_ENV to --env, unless it has a value to `environment`. @throws UsageError for a file that does not exist */

@@ -52,7 +52,7 @@ import { sync } from './unsaved.ts'
 export interface WriteChecks {
   /** The place in which a created file must be; undefined allows any. */
   readonly place?: Boundary | undefined
-  /** Rejects to keep the target as it is. */
+  /** Rejects to leave the target unchanged. */
   readonly checkContent?: ((temporary: OpenFile) => Promise<void>) | undefined
   /** Records files that get a name; then written files are saved. */
   readonly unsaved?: NewNames | undefined
@@ -148,7 +148,7 @@ async function writeTemporary(
     await removeFile(path)
     throw named(error, given)
   } finally {
-    // A network disk may still have to write.
+    // On a network disk, closing may still write.
     await promised<void>(done => close(fd, done))
   }
 }

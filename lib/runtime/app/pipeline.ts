@@ -37,7 +37,7 @@ export class Pipeline {
   #dependencies: readonly PageDependency[] = []
   /** The time in seconds for which the last look at dependencies is trusted. */
   readonly #trusted: number
-  /** The names of which one file was reported missing: usually the others are missing as well. */
+  /** The names in use when a file was reported missing; others usually are too, so only the first is reported. */
   #reported: Names | undefined
   #isReady = false
   readonly #loadRooms = once(async () => {

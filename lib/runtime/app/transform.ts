@@ -3,7 +3,7 @@ import type { AppSettings } from '../settings/settings.ts'
 
 /** @typeParam Nodes the assets by path, links and drafts included, which are those of a room above this one */
 export interface Bundler<Nodes = unknown> {
-  /** Tells whether it resolves the imports of an app's modules, which are left as they are until then. */
+  /** Tells whether it resolves the imports of an app's modules, which are left unchanged until then. */
   takes?(app: AppSettings): boolean
   /** Joins modules by changing the nodes. @returns warnings @throws AssetError for what cannot be joined */
   join(nodes: Nodes, mentions: readonly Mention[]): Promise<readonly string[]>

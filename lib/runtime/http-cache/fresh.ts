@@ -86,7 +86,7 @@ export function isHalt(error: unknown): boolean {
  */
 export interface ResourceState {
   /**
-   * A string or a number is used as it is, in quotes (RFC 9110 section 8.8.3). An array or object is digested
+   * A string or a number is used unchanged, in quotes (RFC 9110 section 8.8.3). An array or object is digested
    * by its content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
    * TypeError.
    * @example
@@ -147,7 +147,7 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (!isRecord(given))
     throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
   const unknown = Object.keys(given).find(key => !KEYS.includes(key))
-  // They may be accessors, which are not own keys.
+  // A key may be an accessor, which is not an own key.
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] !== undefined)
   if (hasValidator && unknown === undefined) return given
   if (types.isPromise(given)) throw new TypeError('ctx.fresh got a Promise: await it first')

@@ -39,7 +39,7 @@ export type Found = ServedFile | undefined
 export type Variants = readonly [identity: Variant, ...others: Variant[]]
 export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | T
 
-// All directories share one memory. A file that is no usable delta is kept without variants, to be checked only once.
+// All directories share one memory. An unusable delta is kept without variants, to be checked only once.
 export type Memory = LRUCache<string, { readonly variants: readonly Variant[] }>
 
 // The cost of a variant besides its body, measured in resident memory, uncollected garbage included.

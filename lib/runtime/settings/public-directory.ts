@@ -35,7 +35,7 @@ export function manifestApps(apps: readonly { readonly name: string; readonly pa
   return Object.fromEntries(sorted.map(({ name, path }) => [name, { path }]))
 }
 
-// Only the paths are used, as a manifest is no configuration. A manifest of version 0.1 does not name apps.
+// Only the paths are used: a manifest is not configuration. A manifest of version 0.1 does not name apps.
 export function readApps(apps: unknown): ManifestApps | undefined {
   if (apps === undefined) return undefined
   const entries = Object.entries(isRecord(apps) ? apps : {})
