@@ -13,9 +13,7 @@ function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
   return (res as { readonly stream?: ServerHttp2Stream }).stream
 }
 
-export function isHttp2({ req }: ServerResponse): boolean {
-  return req.httpVersionMajor === 2
-}
+export const isHttp2 = ({ req }: ServerResponse): boolean => req.httpVersionMajor === 2
 
 /** Returns undefined for a response without a connection, as adapters for serverless platforms make them. */
 function socketOf({ req }: ServerResponse): Socket | undefined {
@@ -111,7 +109,7 @@ export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable 
     : !NOT_ASCII.test(String(res.getHeader('Content-Disposition')))
   if (isPlain) return body
   endOnReset(res)
-  return Readable.from(piecesOf(body))
+  return Readable.from(piecesOf(body), { objectMode: false })
 }
 
 function* piecesOf(body: Buffer): Generator<Buffer> {
@@ -131,9 +129,7 @@ export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
   return lastingStreamOf(part.file, { ...sourceOf(res, part), ...spanOf(part) })
 }
 
-function spanOf({ size, range }: FilePart): ByteRange {
-  return range ?? { start: 0, end: size - 1 }
-}
+const spanOf = ({ size, range }: FilePart): ByteRange => range ?? { start: 0, end: size - 1 }
 
 // Cuts the response off when reading fails or the file has changed, which a client can detect.
 export function sourceOf(res: ServerResponse, part: FilePart) {

@@ -92,6 +92,20 @@ for (const [way, options] of WAYS.slice(0, 2)) {
   })
 }
 
+test('over HTTP/2 middleware in front sees a file as a stream of bytes, which koa-json leaves alone', async t => {
+  const bodies: unknown[] = []
+  const front: Middleware = async (ctx, next) => {
+    await next()
+    bodies.push(ctx.body)
+  }
+  const site = await makeSite(t, { '/public/big.txt': Buffer.alloc(200_000) }, { front })
+  const server = http2.createServer((req, res) => void site.app.callback()(req, res))
+  const session = http2.connect(`http://127.0.0.1:${await open(t, server)}`)
+  t.teardown(() => session.destroy())
+  t.is(await statusOf(session.request({ ':path': '/big.txt' })), 200)
+  t.like(bodies, [{ readableObjectMode: false }])
+})
+
 const TEN_THOUSAND = '0123456789'.repeat(1000)
 
 for (const [way, maxFileBytes, ...front] of [
