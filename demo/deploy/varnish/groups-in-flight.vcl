@@ -1,4 +1,4 @@
-# Like default.vcl, but also drops responses that were on their way when one of their groups was invalidated:
+# Like default.vcl, but also drops responses that were on their way when their URL or one of their groups was invalidated:
 # `varnishd -f /srv/app/deploy/varnish/groups-in-flight.vcl`, with the same options. It needs vmod_var, which is in
 # Debian's package varnish-modules.
 #
@@ -27,16 +27,20 @@ sub vcl_backend_fetch {
   set bereq.http.X-Group-Since = std.time2real(now, 0.0);
 }
 
-# VCL has no loop. The application names at most 32 groups in a response.
+# VCL has no loop. The application names at most 32 groups in a response, and its URL is one more.
 sub vcl_backend_response {
+  set bereq.http.X-Group-List = {"""} + regsuball(bereq.url, {"["\\]"}, "_") + {"""};
   if (bereq.method ~ "^(GET|HEAD|OPTIONS|TRACE|QUERY)$") {
     std.collect(beresp.http.Cache-Groups);
-    set bereq.http.X-Group-List = beresp.http.Cache-Groups;
+    set bereq.http.X-Group-List = bereq.http.X-Group-List + beresp.http.Cache-Groups;
   } elsif (beresp.status < 400) {
     # As in groups.vcl.
     std.collect(beresp.http.Cache-Group-Invalidation);
-    set bereq.http.X-Group-List = beresp.http.Cache-Group-Invalidation;
+    set bereq.http.X-Group-List = bereq.http.X-Group-List + beresp.http.Cache-Group-Invalidation;
+  } else {
+    unset bereq.http.X-Group-List;
   }
+  call next_group;
   call next_8_groups; call next_8_groups; call next_8_groups; call next_8_groups;
   set beresp.http.X-Group-Since = bereq.http.X-Group-Since;
   set beresp.http.X-Group-Slots = bereq.http.X-Group-Slots;
@@ -65,6 +69,7 @@ sub vcl_hit {
   # Not for ever, as later invalidations are bans. The number is that of simultaneous requests.
   if (obj.hits < 1000) {
     set req.http.X-Group-Slots = obj.http.X-Group-Slots;
+    call check_slot;
     call check_8_slots; call check_8_slots; call check_8_slots; call check_8_slots;
   }
   if (req.hash_always_miss) {
