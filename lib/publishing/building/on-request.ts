@@ -5,6 +5,7 @@ import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details
 import type { AppSource, PageDependency, Project } from '../../runtime/app/extra.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
 import { ignoreSystemError, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
+import { assetPath } from '../../runtime/settings/apps.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import { loadCompilers, loadPeersOf } from '../compilers/built-in.ts'
@@ -48,12 +49,14 @@ export class Publishing implements OnRequest {
   readonly checkName: OnRequest['checkName']
   detailsOf: ReturnType<typeof detailsInSources> | undefined
   readonly #rebuilt: Rebuilt
+  readonly #warn: Warn
 
   constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Warn) {
     this.settings = settings
     this.sources = sources
     this.plain = new PlainNames(settings, sources, warn)
     this.#rebuilt = rebuilt
+    this.#warn = warn
     this.checkName = makeNameCheck(settings, sources, warn)
     const { apps } = settings
     const listed = apps.flatMap(app => this.#listed(app) ?? [])
@@ -80,6 +83,14 @@ export class Publishing implements OnRequest {
   async publish(app: AppSettings, name: string) {
     if (!app.fingerprint) return this.plain.publish(app, name)
     return this.#rebuilt.publish(app, name, await this.sourced(app, name))
+  }
+
+  reportTail(app: AppSettings, name: string): void {
+    const { source } = this.sources.of(app).chosen(name)
+    if (!source || source.name === name) return
+    this.#warn(
+      `a page asks for ${assetPath(app, name)}, a 404 in production, which has ${source.path} as ${assetPath(app, source.name)}: use a helper`
+    )
   }
 
   indexed(path: string): IndexEntry | undefined {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Project } from '../../runtime/app/extra.ts'
-import { BY_URL, type OnRequest } from '../../runtime/app/on-request.ts'
+import type { OnRequest } from '../../runtime/app/on-request.ts'
 import { reasonOf } from '../../runtime/errors.ts'
 import { statOf, whyHidden } from '../../runtime/files/disk.ts'
 import { didYouMean, nearestPath } from '../../runtime/check-options.ts'
@@ -50,13 +50,10 @@ export function makeNameCheck(
 ): OnRequest['checkName'] {
   const problemOf = async (app: AppSettings, name: string, whose: string) => {
     const own = sources.of(app)
-    const path = assetPath(app, name)
     // Everything is listed again only for an unlisted name.
-    const found = await own.find(name)
-    if (found && (whose !== BY_URL || found.name === name)) return undefined
-    if (found)
-      return `${whose} ${path}, a 404 in production, which has ${found.path} as ${assetPath(app, found.name)}: use a helper`
+    if (await own.find(name)) return undefined
     const { warning } = own.chosen(name)
+    const path = assetPath(app, name)
     const isThere = (await statOf(publicFile(settings, path)))?.isFile()
     const searched = own.directories.map(dir => pathFrom(settings.root, dir) || '.').join(', ')
     const missing = `${whose} ${path}, which has no source in ${searched}`

@@ -4,9 +4,6 @@ import type { AppSettings } from '../settings/settings.ts'
 import type { Details, Names } from '../urls/manifest.ts'
 import type { KnownImports, PageDependency } from './extra.ts'
 
-/** The referrer for a URL that nothing replaces: in production only whole names have URLs, tails have none. */
-export const BY_URL = 'a page asks for'
-
 /** Brings files up to date with their sources before a request or a page gets them. */
 export interface OnRequest {
   /** Brings a file up to date, and resolves to its target if that saves a stat. @throws AssetError for a broken source */
@@ -23,8 +20,10 @@ export interface OnRequest {
   chosen(app: AppSettings, name: string): Chosen | undefined
   /** Returns the imports that pages with plain names need to know; undefined for an app that has none. */
   imports(app: AppSettings): (() => readonly KnownImports[]) | undefined
-  /** Warns later of a name without a source. @param whose the referrer, `a page links to`; `BY_URL` covers tails */
+  /** Warns later of a name without a source. @param whose the referrer: `a page links to` */
   checkName(app: AppSettings, name: string, whose?: string): void
+  /** Warns of a page that contains the URL of a tail: only references in published texts are replaced. */
+  reportTail(app: AppSettings, name: string): void
 }
 
 export interface Chosen {

@@ -11,7 +11,7 @@ import { ReloadedNames } from '../urls/read-manifest.ts'
 import { encodePath, splitFingerprint } from '../urls/spelling.ts'
 import { makeViewHelpers, type ViewHelpers } from '../views/view-helpers.ts'
 import { makeAddresses, type Addresses } from './addresses.ts'
-import { BY_URL, type OnRequest } from './on-request.ts'
+import type { OnRequest } from './on-request.ts'
 import type { PageDependency, Project, Running } from './extra.ts'
 
 /** The number of attempts while others replace or remove the target, perhaps with the bytes from before an edit. */
@@ -220,11 +220,12 @@ export class Pipeline {
     this.onRequest?.checkName(app, name, 'a browser asked for')
   }
 
-  /** Warns of a page that contains the URL of a tail: only references in published texts are replaced. */
+  /** @param referrer of a request that got a file; empty for a request without one */
   reportTail(referrer: string, { app, name }: Wanted): void {
-    const { env, base, prefix } = this.settings
-    if (env !== 'development' || referrer === '' || !app.compile || app.fingerprint) return
-    if (!referrer.includes(`${base}${prefix}/`)) this.onRequest?.checkName(app, name, BY_URL)
+    const { env, apps, base, prefix } = this.settings
+    const isPage = referrer !== '' && !referrer.includes(`${base}${prefix}/`)
+    const isPlain = app.compile && !app.fingerprint && apps.includes(app)
+    if (env === 'development' && isPage && isPlain) this.onRequest?.reportTail(app, name)
   }
 
   /** Warns of a file that pages name and `public` lacks. */
