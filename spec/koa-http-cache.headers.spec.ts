@@ -85,7 +85,8 @@ test('middleware in front keeps its ctx.cacheControl and ctx.expires beside thos
 
 test('a default is applied to GET and HEAD, with a status that caches may store', async t => {
   const stored = [200, 203, 204, 206, 300, 301, 304, 308]
-  const others = [201, 202, 302, 303, 307, 400, 401, 403, 404, 405, 410, 412, 414, 500, 501, 503]
+  const redirects = [302, 303, 307]
+  const others = [201, 202, ...redirects, 400, 401, 403, 404, 405, 410, 412, 414, 500, 501, 503]
   const site = await pageOf(t, { cacheControl: ['public', { maxAge: 60 }], expires: 30 }, ctx => {
     if (ctx.query['throw']) ctx.throw(Number(ctx.query['throw']))
     ctx.status = Number(ctx.query['status'] ?? 200)
@@ -94,6 +95,7 @@ test('a default is applied to GET and HEAD, with a status that caches may store'
     const { headers, status } = await site.ask(method, {}, `/?${query}`)
     const { 'cache-control': value, expires } = headers
     if (expires !== undefined) t.is(value, 'public, max-age=60')
+    else if (redirects.includes(status)) t.is(value, 'private, no-cache')
     else t.is(value, status >= 400 && status !== 412 ? 'no-store' : undefined)
     return expires !== undefined
   }

@@ -24,6 +24,7 @@ export function report(ctx: Context, state: RequestState, settings: HttpCacheSet
     if (ctx.res.statusCode === 304) return
     if (!isDecided) reportUncompared(ctx, state, settings)
     reportShared(ctx, state, settings, use)
+    reportVariants(ctx, settings)
   })
 }
 
@@ -68,6 +69,22 @@ function reportUncompared(ctx: Context, state: RequestState, settings: HttpCache
   tell(ctx, settings, 'uncompared', problem)
 }
 
+const variants = new Map<string, string>()
+
+// Each representation of a URL has an ETag of its own (RFC 9110 section 8.8.3.3), or one is a 304 in place of the other.
+function reportVariants(ctx: Context, settings: HttpCacheSettings): void {
+  const etag = ctx.response.get('ETag')
+  if (ctx.res.statusCode !== 200 || etag === '') return
+  const [type, language] = [ctx.response.get('Content-Type'), ctx.response.get('Content-Language')]
+  const [key, variant] = [`${ctx.req.url} ${etag}`, `${type} ${language}`.trim()]
+  const other = variants.get(key) ?? variant
+  if (variants.size >= 1000) variants.clear()
+  variants.set(key, variant)
+  const problem = `has the ETag ${etag} for ${other} and for ${variant}, so that one gets a 304 in place of the other`
+  const advice = 'name what was negotiated, as in ctx.fresh({ etag: [id, type] })'
+  if (other !== variant) tell(ctx, settings, 'variants', `${problem}: ${advice}`)
+}
+
 /** Reports personal responses that shared caches may store, now that middleware in front has added its fields. */
 function reportShared(
   ctx: Context,
@@ -92,12 +109,12 @@ function reportShared(
   tellOf('vary', shared[0], varyProblem(ctx))
 }
 
-// Only shared caches read a targeted field (RFC 9213).
+// Only shared caches read a targeted field (RFC 9213). A lifetime alone lets them store a response (RFC 9111 section 3).
 function isShared(name: string, value: string): boolean {
   if (!isCacheControl(name)) return false
-  return name === 'cache-control'
-    ? IS_FOR_ALL.test(value)
-    : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
+  if (name === 'cache-control' && IS_FOR_ALL.test(value)) return true
+  const isOpen = !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
+  return isOpen && (name !== 'cache-control' || /(?:^|[ ,])max-age=[1-9]/i.test(value))
 }
 
 const IS_FOR_ALL = /(?:^|[ ,])(?:public|s-maxage=)/i

@@ -9,7 +9,8 @@ import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
 // 404 and 410 are left out, although caches may store them: a missing resource may exist a moment later.
-const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
+const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 302, 303, 304, 307, 308])
+const TEMPORARY = new Set([302, 303, 307])
 
 /** Tells whether a response may get defaults: it is a cacheable one to GET or HEAD without fields about caching. */
 export function mayHaveDefaults({ method, res, status }: Context): boolean {
@@ -64,6 +65,7 @@ function reasonToBePersonal(ctx: Context, state: RequestState, defaults: Default
   const { headers } = ctx.req
   const sent = defaults.credentials.find(name => headers[name.toLowerCase()] !== undefined)
   if (sent !== undefined) return `the request has ${sent}`
+  if (TEMPORARY.has(ctx.status)) return 'a temporary redirect may lead each visitor elsewhere'
   const use = defaults.personal.sharesCookies ? undefined : cookieUseOfBody(ctx, state)
   if (use !== undefined) return `the route ${use}`
   if (hasStream(ctx, state)) return 'a stream may read the session while it is sent'

@@ -212,9 +212,7 @@ export function withoutVersion(headers: ConditionalHeaders, validators: Validato
 
 // Digests plain objects (keys in any order), arrays, primitives, dates, typed arrays and buffers (by their bytes), and
 // objects with a `toJSON` method. The content of any other value is not accessible: two states would have one digest.
-export function digestOfValue(value: unknown): string {
-  return digestOf(canonical(value, []))
-}
+export const digestOfValue = (value: unknown): string => digestOf(canonical(value, []))
 
 function canonical(value: unknown, within: readonly object[]): string {
   if (typeof value === 'string') return JSON.stringify(value)

@@ -165,6 +165,4 @@ export class RequestState {
 const isStatusSet = ({ response }: Context) => Reflect.get(response, '_explicitStatus') === true
 
 /** Koa responds 404 where a route sets neither a body nor a status. */
-export function isUntouched(ctx: Context): boolean {
-  return ctx.body == null && !isStatusSet(ctx)
-}
+export const isUntouched = (ctx: Context): boolean => ctx.body == null && !isStatusSet(ctx)

@@ -110,9 +110,7 @@ const OPTIONS = {
   trace: withDefault(flag, isDevelopment)
 } satisfies Record<keyof KoaHttpCacheOptions, Expectation>
 
-function isFieldName(value: unknown): boolean {
-  return isText(value) && TOKEN.test(value)
-}
+const isFieldName = (value: unknown): boolean => isText(value) && TOKEN.test(value)
 
 export type HttpCacheSettings = ReturnType<typeof settle>
 export type Defaults = NonNullable<HttpCacheSettings['defaults']>

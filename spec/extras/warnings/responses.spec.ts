@@ -180,6 +180,7 @@ const MINUTE = { maxAge: 60 }
 const SAYS: ReadonlyArray<readonly [Route, field: string, value?: string]> = [
   [ctx => ctx.cacheControl('public', { maxAge: 60 }), CACHE, 'public, max-age=60'],
   [ctx => ctx.set('Cache-Control', 's-maxage=60'), CACHE, 's-maxage=60'],
+  [ctx => ctx.cacheControl(MINUTE), CACHE, 'max-age=60'],
   [ctx => ctx.cacheControl({ target: 'CDN', ...MINUTE }), 'cdn-cache-control', 'max-age=60'],
   [ctx => ctx.cacheControl({ target: SURROGATE, ...MINUTE }), 'surrogate-control', 'max-age=60']
 ]
@@ -188,6 +189,7 @@ const SAYS_WELL: typeof SAYS = [
   [ctx => ctx.cacheControl('public', { cookies: 'shared' }), CACHE, 'public'],
   [ctx => ctx.expires(5, 'public', { cookies: 'shared' }), CACHE, 'public, max-age=5'],
   [ctx => ctx.cacheControl('private'), CACHE, 'private'],
+  [ctx => ctx.cacheControl('no-cache', MINUTE), CACHE, 'no-cache, max-age=60'],
   [ctx => ctx.cacheControl({ target: 'CDN' }, 'private'), 'cdn-cache-control', 'private'],
   [() => undefined, CACHE]
 ]
@@ -243,6 +245,33 @@ test('a public response to a request with credentials is sent as written, with o
   const [said, ...more] = warningsAbout('/asked')
   t.regex(said ?? '', /GET \/asked\/1 .*: public, .* with Authorization, .*other visitors: use 'pr/)
   t.deepEqual(more, [])
+})
+
+test('two types or languages of a page that have one ETag are reported once', async t => {
+  const negotiated =
+    (tag: (type: unknown, language: unknown) => unknown): Route =>
+    async ctx => {
+      const type = ctx.accepts('html', 'json') || ''
+      const language = ctx.acceptsLanguages('en', 'de') || ''
+      ctx.vary('Accept, Accept-Language')
+      await ctx.fresh({ etag: tag(type, language) as object })
+      ctx.set('Content-Language', language)
+      ctx.body = type === 'json' ? { language } : language
+    }
+  const routes = {
+    '/same': negotiated(() => [1]),
+    '/typed': negotiated(type => [1, type]),
+    '/right': negotiated((type, language) => [1, type, language])
+  }
+  const site = await siteOf(t, [routed(routes)])
+  for (const path of Object.keys(routes))
+    for (const accept of ['text/html', 'application/json'])
+      for (const language of ['en', 'de'])
+        for (const _ of [1, 2]) await site.get({ accept, 'accept-language': language }, path)
+  const [same = '', ...others] = warningsAbout('/same')
+  t.regex(same, /the ETag "\w+" for text\/.* en and for text\/.* de, .*etag: \[id, type\]/)
+  t.is(warningsAbout('/typed').length, 1)
+  t.deepEqual([others, warningsAbout('/right')], [[], []])
 })
 
 test('a nonce or a cookie that middleware in front adds after koaHttpCache is reported once', async t => {
