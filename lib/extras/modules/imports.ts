@@ -116,13 +116,24 @@ async function importsOf(
 }
 
 const IMPORT =
-  /(?:\{(?<list>[^{}]*)\}\s*from|\b(?:from|import))\b(?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*\n)*(["'`])(?<specifier>[^"'`\n]+)\2/g
+  /(?:\{(?<list>[^{}]*)\}\s*from|\*\s*as\s+(?<all>[\w$]+)\s+from|\b(?:from|import))\b(?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*\n)*(["'`])(?<specifier>[^"'`\n]+)\3/g
 
 /** Returns the imports in a text, written or compiled, even those in comments. */
 export function importsIn(code: string) {
   return Array.from(code.matchAll(IMPORT), ({ groups = {} }) => {
-    const { list = '', specifier = '' } = groups
-    const names = list.split(',').flatMap(each => /^\s*([\w$]+)/.exec(each)?.[1] ?? [])
+    const { list = '', all, specifier = '' } = groups
+    const names = [...namesIn(list), ...(all === undefined ? [] : membersIn(code, all))]
     return { specifier, names: names.filter(name => name !== 'default') }
   })
+}
+
+const namesIn = (list: string) =>
+  list.split(',').flatMap(each => /^\s*([\w$]+)/.exec(each)?.[1] ?? [])
+
+/** Returns the members of a namespace, `kit.add` or `const { add } = kit`: CommonJS exports those that are asked for. */
+function membersIn(code: string, namespace: string): string[] {
+  const own = namespace.replaceAll('$', '\\$')
+  const member = `(?<![\\w$.])${own}\\s*\\??\\.\\s*([\\w$]+)`
+  const used = new RegExp(`${member}|\\{([^{}]*)\\}\\s*=\\s*${own}(?![\\w$.([])`, 'g')
+  return Array.from(code.matchAll(used), ([, name, list = '']) => name ?? namesIn(list)).flat()
 }

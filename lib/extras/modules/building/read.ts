@@ -28,7 +28,8 @@ export async function readPackages(loaded: Rolldown, wanted: Needed) {
       specifier.startsWith(ENTRY)
         ? (entries.get(specifier.slice(ENTRY.length)) ?? specifier)
         : null,
-    load: id => (id.startsWith(ENTRY) ? 'export {}' : null),
+    // The specifier may end in `.css`, by which Rolldown would judge it.
+    load: id => (id.startsWith(ENTRY) ? { code: 'export {}', moduleType: 'js' } : null),
     moduleParsed({ id, inputFormat, importedIds, dynamicallyImportedIds }) {
       // Rolldown follows the modules that CommonJS requires.
       modules.set(id, inputFormat === 'es' ? [...importedIds, ...dynamicallyImportedIds] : [])

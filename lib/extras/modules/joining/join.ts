@@ -59,10 +59,10 @@ export async function join(rolldown: Rolldown, joining: Joining) {
   const pathOf: PathOf = id => byFile.get(fileOf(id))
   try {
     const chunks = await chunksOf(rolldown, joining, pathOf)
-    const moved = chunks.flatMap(({ fileName, moduleIds, facadeModuleId }) => {
+    const moved = chunks.flatMap(({ fileName, isEntry, moduleIds, facadeModuleId }) => {
       const paths = [...moduleIds, facadeModuleId ?? ''].flatMap(id => pathOf(id) ?? [])
       // Rolldown changes one of two names that differ only in case.
-      const entry = fileName.startsWith(FOLDER) ? undefined : pathOf(facadeModuleId ?? '')
+      const entry = isEntry ? pathOf(facadeModuleId ?? '') : undefined
       const isMeant = (path: string) => placed.has(path) || path === entry
       return paths.filter(path => isMeant(path) && modules.get(path)?.source.name !== fileName)
     })
@@ -98,7 +98,8 @@ function inOrder(code: string, parse: Rolldown['parseAst'], written = '') {
 
 async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf) {
   const { root, app, minifyTarget: target, plan } = joining
-  const { modules, apart, entries, groups, commonJs, hasCommonJs } = plan
+  const { modules, apart, entries, folders, groups, commonJs, hasCommonJs } = plan
+  const isOwn = (path: string) => modules.get(path)?.source.packageName === undefined
   if (entries.length === 0) return []
   const inputs = entries.map(path => {
     const { name, file } = (modules.get(path) as Script).source
@@ -125,7 +126,11 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
     strictExecutionOrder: apart.size < modules.size,
     sanitizeFileName: false,
     entryFileNames: '[name]',
-    chunkFileNames: ({ name }) => `${FOLDER}${name}${name.endsWith('.js') ? '' : '.js'}`,
+    chunkFileNames({ name, moduleIds }) {
+      const path = moduleIds.flatMap(id => pathOf(id) ?? []).find(isOwn)
+      const folder = posix.relative(app.urlPrefix, folders.get(path ?? '') ?? app.urlPrefix)
+      return posix.join(folder, FOLDER, name.endsWith('.js') ? name : `${name}.js`)
+    },
     codeSplitting: {
       // A group also takes the imports of its modules, except those in earlier groups.
       groups: Array.from(groups, ([name, paths]) => ({

@@ -1,4 +1,5 @@
 // Plans which joined modules are entries, and into which files those of packages go.
+import { posix } from 'node:path'
 import { importOrder } from '../../../runtime/views/modules.ts'
 import { reachedFrom, type Script, type Scripts } from './scripts.ts'
 
@@ -59,12 +60,25 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     entries: entries.toSorted(),
     /** The paths of the modules in each file, by its name; each file follows those that it imports. */
     groups,
+    folders: foldersOf(entries, joined),
     /** The paths of entries whose code must be in the file of their name. */
     placed: joinedThat(({ isPlaced, isModule }) => isPlaced && isModule),
     /** The paths of joined modules without named exports. */
     commonJs: joinedThat(isCommonJs),
     hasCommonJs: every.some(isCommonJs)
   }
+}
+
+/** Returns for each module the deepest folder of all entries that load it: who guards the folder guards what they share. */
+function foldersOf(entries: readonly string[], modules: Scripts): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>()
+  for (const entry of entries)
+    for (const path of reachedFrom([entry], modules, true)) {
+      let folder = folders.get(path) ?? posix.dirname(entry)
+      while (!entry.startsWith(`${folder}/`)) folder = posix.dirname(folder)
+      folders.set(path, folder)
+    }
+  return folders
 }
 
 /** Packages with fewer bytes, not minified, may share a file. */

@@ -12,7 +12,7 @@ import { loadRolldown } from '../../../../lib/extras/modules/rolldown.ts'
 import { withSlashes } from '../../../../lib/runtime/files/paths.ts'
 import { makeProject, placed, removeProject, run, test } from '../../../support/index.ts'
 import { writeFiles } from '../../../support/index.ts'
-import { buildIn, modulePkg, pkg, TIP, wantedOf } from '../package-files.ts'
+import { buildIn, makePage, modulePkg, pkg, runModule, TIP, wantedOf } from '../package-files.ts'
 
 const COMMONJS = {}
 const SECOND = { main: 'c.js', version: '2.0.0' }
@@ -325,4 +325,30 @@ test('only visible files of a package itself are published, whatever it refers t
     t.true(reason.message.includes(what === 'imports' ? 'which does not exist' : message), what)
     t.false(existsSync(join(project, 'public/assets/npm')), what)
   }
+})
+
+test('a namespace of CommonJS has the members that a module asks for, as in Node', async t => {
+  const code =
+    'const all = {}\nfor (const name of ["add", "less", "more", "$"]) all[name] = name\nmodule.exports = all'
+  const app = `import * as $all from 'named'\nconst { less, more: most } = $all
+export default [$all.add, less, most, $all?.$, $all.gone]`
+  const files = {
+    ...pkg('named', {}, { 'index.js': code }),
+    '/package.json': '{ "dependencies": { "named": "1" } }',
+    'js/app.js': app
+  }
+  const page = await makePage(t, files, {}, assets => assets.importMap({ entry: 'app' }))
+  const { exported } = await runModule(page, '/assets/app.js', await page.imports())
+  t.deepEqual(exported?.['default'], ['add', 'less', 'more', '$', undefined])
+})
+
+test('precompile says what to write for a stylesheet of a package that a module imports by its file', async t => {
+  const files = {
+    ...modulePkg('boot', '', { 'dist/boot.css': '' }),
+    '/package.json': '{ "dependencies": { "boot": "1" } }',
+    'js/app.js': "import 'boot/dist/boot.css'"
+  }
+  const root = makeProject(t, placed(files))
+  const { message } = await t.throwsAsync(run({ root, bundle: true }))
+  t.regex(message, /js\/app\.js imports 'boot\/dist\/boot\.css', a stylesheet: write @import/)
 })

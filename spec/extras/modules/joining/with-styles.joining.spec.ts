@@ -214,7 +214,7 @@ test('a package that imports a module of Node is an error with its file, unless 
   }
   const lost = "import lost from 'fs'\nlost()\nexport const half = () => 0.5"
   const error = await t.throwsAsync(make(lost))
-  const told = "server/index.js: imports 'fs', which is a module of Node"
+  const told = "server/index.js: imports 'fs', a module of Node"
   t.true(withSlashes(error.message).includes(told), error.message)
   const unused = LOST.map((lost, at) => `import l${at} from '${lost}'`)
   const { text } = await make(
