@@ -111,7 +111,12 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
     const dated = await inParallel([...versions.values()], CONCURRENCY, files =>
       withTimes(files, current)
     )
+    // The plain file of an asset that is gone stays until its newest version has the age, or if that is 0, with a version.
+    const byAge = asSeconds(options.age ?? AGE) === 0 ? options : { ...options, keep: 0 }
+    const gone = dated.filter(each => outdatedAmong(byAge, each, now).size === each.size)
+    const plain = await inParallel(gone, CONCURRENCY, times => plainFileOf(settings, times.keys()))
     const removed = dated.flatMap(each => [...outdatedAmong(options, each, now)])
+    removed.push(...plain.flat())
     const kept = new Set(dated.flatMap(each => Array.from(each.keys(), ({ path }) => path)))
     for (const { path } of removed) kept.delete(path)
     const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
@@ -125,6 +130,15 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
   } finally {
     await held?.release()
   }
+}
+
+/** Returns the plain file beside versions, if it has the bytes of one of them: any other is somebody else's. */
+async function plainFileOf(settings: Project, versions: Iterable<PublishedFile>) {
+  const [first, ...others] = versions
+  const file = publicFile(settings, first?.base ?? settings.prefix)
+  const digest = (await statOf(file))?.isFile() ? await digestOfFile(file) : undefined
+  const found = [first, ...others].find(each => each?.digest === digest)
+  return found ? [{ ...found, path: found.base, file }] : []
 }
 
 /** Returns the versions of `precompile`, each with its change time in milliseconds. A current one is newest. */

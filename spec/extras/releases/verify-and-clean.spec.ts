@@ -128,6 +128,24 @@ test('clean counts from when a file was published, not from when its source was 
   t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
 })
 
+test('clean removes the plain file of an asset that is gone, when its newest version is too old', async t => {
+  const { root, folder, left } = await makeDeploys(t, [1])
+  const sources = ['draft.txt', 'own.txt'].map(name => join(root, 'apps/web/assets', name))
+  for (const source of sources) writeFileSync(source, 'text')
+  await precompile({ root, ...AS_WRITTEN })
+  for (const source of sources) rmSync(source)
+  await precompile({ root, ...AS_WRITTEN })
+  writeFileSync(join(folder, 'own.txt'), 'by hand')
+  const before = left()
+  t.true(before.includes('draft.txt'))
+  for (const age of [undefined, 0]) t.deepEqual((await clean({ root }, { age })).removed, [])
+  t.deepEqual((await clean({ root }, { age: 0.001 })).removed, ['/assets/draft.txt'])
+  t.deepEqual(
+    left(),
+    before.filter(name => name !== 'draft.txt')
+  )
+})
+
 test('clean never touches what precompile did not make', async t => {
   const { root, folder, left } = await makeDeploys(t, [1])
   const letter = `letter-${'0'.repeat(32)}.css`
