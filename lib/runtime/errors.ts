@@ -147,9 +147,7 @@ export function reasonOf(error: unknown): string {
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /** Escapes unprintable characters as `\u001b`, which means the same character in JSON and in TypeScript. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, escaped)
-}
+export const printable = (text: string): string => text.replace(UNPRINTABLE, escaped)
 
 export function printableLines(text: string): string {
   return text.replace(UNPRINTABLE, character =>

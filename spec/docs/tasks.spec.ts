@@ -1,7 +1,6 @@
 // The pages that begin with a task or a symptom: their programs and commands are run.
 import assert from 'node:assert/strict'
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 import Koa, { type Context } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import { blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
@@ -52,7 +51,6 @@ soakTest('explain says whether the import map has a bare specifier', async t => 
 
 const recipes = readPage('docs/recipes.md')
 const links = recipes.take('Signed links')
-const compressedBuilds = recipes.take('Builds that exist compressed alone')
 const precache = recipes.take('A list for a service worker')
 // spec/system/fonts.spec.ts shows it in a browser.
 recipes.take('A font without a jump')
@@ -94,39 +92,6 @@ test('a signed link gives one file to its holder alone, until it expires', async
     t.false(text.includes('report'))
     t.notRegex(headers['cache-control'] ?? '', /public|max-age/)
   }
-})
-
-soakTest('a build that exists only compressed is sent with its Content-Encoding', async t => {
-  const wasm = gzipSync('wasm')
-  const site = makeExample(t, {
-    'games/shop.wasm.br': brotliCompressSync('wasm'),
-    'games/shop.wasm.gz': wasm,
-    'games/shop.data.gz': gzipSync('data'),
-    'games/index.html': 'page',
-    'server.js': `import Koa from 'koa'
-    import { koaFiles } from 'koa-fresh-assets'
-    import { compressedBuilds } from './compressed-builds.js'
-    const app = new Koa().use(compressedBuilds).use(koaFiles('games', { at: '/games' }))
-    app.listen(3000)`
-  })
-  await site.follow(compressedBuilds)
-  await site.run('node server.js')
-  for (const [name, ...expected] of [
-    ['shop.wasm.br', 200, 'application/wasm', 'br'],
-    ['shop.wasm.gz', 200, 'application/wasm', 'gzip'],
-    ['shop.data.gz', 200, 'application/octet-stream', 'gzip'],
-    ['', 200, 'text/html; charset=utf-8', undefined],
-    ['none.wasm.br', 404, 'text/plain; charset=utf-8', undefined]
-  ] as const) {
-    const { status, headers } = await site.ask(`/games/${name}`)
-    t.deepEqual([status, headers['content-type'], headers['content-encoding']], expected, name)
-  }
-  const build = '/games/shop.wasm.gz'
-  const again = { 'if-none-match': (await site.ask(build)).headers.etag }
-  t.is((await site.ask(build, { headers: again })).status, 304)
-  const part = await site.ask(build, { headers: { range: 'bytes=0-3' } })
-  t.deepEqual([part.status, part.headers['content-encoding']], [206, 'gzip'])
-  t.true(part.bytes.equals(wasm.subarray(0, 4)))
 })
 
 soakTest('the precache list has every published file by its fingerprint', async t => {

@@ -8,7 +8,7 @@ import { isAble } from '../support/deltas.ts'
 import { readPart } from '../support/examples.ts'
 import { Rollout } from '../support/rollout.ts'
 import { ask, isPublic, makeProject, placed, readManifest } from '../support/index.ts'
-import { serial as test, targetOf, writeFiles } from '../support/index.ts'
+import { serial as test, targetOf } from '../support/index.ts'
 import { Visitors } from '../support/visitors.ts'
 import { proxyInFront, varnishInFront } from './in-front.ts'
 
@@ -28,9 +28,9 @@ const KINDS = {
     isShared: false,
     front: varnishInFront,
     goBack: async (rollout: Rollout, release: number) => {
-      const { root } = rollout.options(release)
-      writeFiles(root, { 'rollback.sh': script?.text ?? '' })
-      await command('sh', ['rollback.sh', rollout.options(release + 1).public], { cwd: root })
+      const newer = rollout.options(release + 1).public
+      const line = script?.text.replace('/srv/app/releases/42/public', newer) ?? ''
+      await command('sh', ['-ec', line], { cwd: rollout.options(release).root })
     }
   }
 } as const

@@ -51,18 +51,14 @@ function sha256Of(...parts: readonly (Uint8Array | string)[]): Buffer {
   return sum.digest()
 }
 
-export function dictionaryIn(file: Buffer): Buffer {
-  return file.subarray(MAGIC.length, HEADER_BYTES)
-}
+export const dictionaryIn = (file: Buffer): Buffer => file.subarray(MAGIC.length, HEADER_BYTES)
 
 /** Tells whether a file is an undamaged delta from a dictionary, by its SHA-256, to the bytes with a digest. */
 export function isSealedDelta(file: Buffer, dictionary: Buffer, digest: string): boolean {
   return file.equals(sealDelta(dictionary, frameIn(file), digest))
 }
 
-function frameIn(file: Buffer): Buffer {
-  return file.subarray(HEADER_BYTES, -SEAL_BYTES)
-}
+const frameIn = (file: Buffer): Buffer => file.subarray(HEADER_BYTES, -SEAL_BYTES)
 
 /** Tells whether this Node uses the dictionary, which older ones ignore. */
 export const canMakeDeltas = once(async () => {

@@ -38,9 +38,7 @@ export async function openDirectory(given: string) {
   return { path, place, files }
 }
 
-function unusable(message: string): AssetError {
-  return new AssetError('directory-unusable', message)
-}
+const unusable = (message: string): AssetError => new AssetError('directory-unusable', message)
 
 /** Lists the files that can be requested, sorted; none without a directory. @throws AssetError for a vanished folder */
 export async function requestableFiles(top: string): Promise<readonly string[]> {

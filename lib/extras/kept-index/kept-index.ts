@@ -63,9 +63,9 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   const save = async () => {
     const file = await fileFor(settings)
     if (!file) return
-    // The last look: what is kept has to be of this listing.
+    // Nothing is awaited between this listing and the entries.
     const last = await state()
-    // The most recently used comes last, so that restoring leaves the same order.
+    // The most recently used entry comes last, so that restoring keeps the order.
     const entries = index.dump().map(([path, { value }]): Kept['entries'][number] => {
       const { source, inputs, targets, generation } = value
       const isReproducible = value.isReproducible === true && generation === generationAt(path)
@@ -107,7 +107,7 @@ async function readKept(settings: Settings): Promise<Kept | undefined> {
   return isWhole ? (deserialize(sealed) as Kept) : undefined
 }
 
-/** Returns undefined where there is no `node_modules` to keep it in, or this package was joined into another file. */
+/** Returns undefined if there is no `node_modules` for it, or this package was joined into another file. */
 async function fileFor(settings: Settings): Promise<string | undefined> {
   if (OWN_FILE === undefined) return undefined
   const name = digestOf(publicFile(settings, settings.prefix))

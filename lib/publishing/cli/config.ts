@@ -89,13 +89,12 @@ export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
 }
 
-/** Loads the project, and notes a missing file: it may not have been copied, or the options may be elsewhere. */
+/** Loads the project, and notes a missing file in the folder of the command: the options may have another root. */
 export async function projectOf(
   { output, values, loadProject }: Call,
   use: Parameters<Call['loadProject']>[0] = 'deployment'
 ): Promise<Project> {
   const project = await loadProject(use)
-  // Where it was looked for: the options may have another root.
   const directory = resolve(values.root ?? '.')
   if (findConfig(directory, values.config) === undefined) {
     output.note(

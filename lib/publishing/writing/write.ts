@@ -244,9 +244,7 @@ export async function sweep(directory: string, maxAge = HOUR_MS, isDeep = false)
   return entries
 }
 
-export function sweepTree(directory: string, maxAge?: number) {
-  return sweep(directory, maxAge, true)
-}
+export const sweepTree = (directory: string, maxAge?: number) => sweep(directory, maxAge, true)
 
 /** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */
 export async function nowOnDisk(directory: string): Promise<bigint> {

@@ -44,7 +44,12 @@ export interface Extra<Whole = unknown> {
   /** The details that pages contain of files. The core reads the files, and keeps the details in the manifest. */
   readonly details?: FileDetails
   /** Keeps the index of files published on request for the next process; the core makes and reads it. */
-  readonly keptIndex?: KeptIndex
+  readonly keptIndex?: {
+    /** @param publishing of a room above */
+    keeper(publishing: unknown): Promise<IndexKeeper | undefined>
+    /** Returns the URL paths of files that were published on request, and that nobody has replaced since. */
+    written(settings: Settings): Promise<readonly string[]>
+  }
   /** Changes texts between compilers and references. @param by the options of a precompile */
   transform?(project: Project, by?: PrecompileExtras, warn?: Warn): Promise<Transform | undefined>
   /** Joins modules between the references and the fingerprints of the core; undefined if no app wants it. */
@@ -66,13 +71,6 @@ export interface Deltas {
 
 export interface NewNames {
   named(path: string): void
-}
-
-export interface KeptIndex {
-  /** @param publishing of a room above */
-  keeper(publishing: unknown): Promise<IndexKeeper | undefined>
-  /** Returns the URL paths of files that were published on request, and that nobody has replaced since. */
-  written(settings: Settings): Promise<readonly string[]>
 }
 
 export interface IndexKeeper {

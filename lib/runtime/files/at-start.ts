@@ -9,9 +9,7 @@ export function readDirectory(path: string): fs.Dirent[] {
   return undefinedIfMissing(() => fs.readdirSync(path, { withFileTypes: true })) ?? []
 }
 
-export function isDirectory(path: string): boolean {
-  return statIfThere(path)?.isDirectory() ?? false
-}
+export const isDirectory = (path: string): boolean => statIfThere(path)?.isDirectory() ?? false
 
 export function statIfThere(path: string): fs.Stats | undefined {
   return undefinedIfMissing(() => fs.statSync(path))

@@ -23,9 +23,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-export function isMiss(error: unknown): boolean {
-  return MISSES.has(errorCode(error) ?? '')
-}
+export const isMiss = (error: unknown): boolean => MISSES.has(errorCode(error) ?? '')
 
 export async function undefinedIfMissing<T>(outcome: Promise<T>): Promise<T | undefined> {
   try {
@@ -143,9 +141,7 @@ export async function isSameFileAt(path: string, file: Stamp): Promise<boolean> 
   return found !== undefined && isSameInode(found, file)
 }
 
-export function isSameInode(a: Stamp, b: Stamp): boolean {
-  return a.ino === b.ino && a.dev === b.dev
-}
+export const isSameInode = (a: Stamp, b: Stamp): boolean => a.ino === b.ino && a.dev === b.dev
 
 export const SECOND_NS = 1_000_000_000n
 /** Kernels stamp files with a clock that ticks at least every 10 ms: two changes within a tick have one stamp. */
@@ -235,9 +231,7 @@ async function kindOf(path: string, entry: Dirent, chain: readonly string[], sym
   return stats.isFile() ? 'file' : undefined
 }
 
-export function isHidden(name: string): boolean {
-  return name.startsWith('.')
-}
+export const isHidden = (name: string): boolean => name.startsWith('.')
 
 /** Sass and Less files with these names are imported, not published. Some packages have scripts with such names. */
 export const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i

@@ -1,19 +1,5 @@
 // Reads, streams and compares open files, and tells whether they have changed. The code that opens a file closes it.
-import {
-  close,
-  closeSync,
-  constants,
-  createReadStream,
-  fstat,
-  fstatSync,
-  open,
-  read,
-  readlinkSync,
-  write,
-  writeSync,
-  type BigIntStats,
-  type ReadStream
-} from 'node:fs'
+import * as fs from 'node:fs'
 import {
   EXACT,
   hasMtime,
@@ -33,7 +19,7 @@ import { isRefusal } from './refusals.ts'
 export interface OpenFile {
   readonly path: string
   readonly fd: number
-  readonly stats: BigIntStats
+  readonly stats: fs.BigIntStats
 }
 
 /** The end of reading for files that are still read when `withFile` returns; they are closed after that. */
@@ -43,7 +29,7 @@ const readLater = new WeakMap<OpenFile, Promise<void>>()
 // memory. Passing a call to a thread of the pool takes ten times as long.
 
 // Opening a FIFO without a writer would block a thread of the pool forever.
-export const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+export const READ = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0)
 /** A larger file is closed asynchronously: closing the last descriptor of a replaced file frees its space on disk. */
 const SMALL_BYTES = 1024 * 1024
 // Each piece is a system call.
@@ -61,15 +47,15 @@ export async function withFile<T>(path: string, use: (file: OpenFile) => Promise
     const isRead = file && readLater.get(file)
     if (isRead) void isRead.then(() => closeLater(fd))
     else if (file && file.stats.size > SMALL_BYTES) closeLater(fd)
-    else asking(path, () => closeSync(fd))
+    else asking(path, () => fs.closeSync(fd))
   }
 }
 
 /** Closes a file that has been read. Without a callback, Node would end the process when closing fails. */
-const closeLater = (fd: number) => close(fd, () => undefined)
+const closeLater = (fd: number) => fs.close(fd, () => undefined)
 
 async function opened(path: string): Promise<number | undefined> {
-  const now = () => promised<number>(done => open(path, READ, done))
+  const now = () => promised<number>(done => fs.open(path, READ, done))
   try {
     return await now()
   } catch (error) {
@@ -80,7 +66,7 @@ async function opened(path: string): Promise<number | undefined> {
 }
 
 export function describe(path: string, fd: number): OpenFile {
-  return { path, fd, stats: asking(path, () => fstatSync(fd, EXACT)) }
+  return { path, fd, stats: asking(path, () => fs.fstatSync(fd, EXACT)) }
 }
 
 /** Makes a call on an open file, and adds its path to an error. */
@@ -96,7 +82,7 @@ function asking<T>(path: string, call: () => T): T {
 export function pathOfDescriptor(fd: number): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {
-    return readlinkSync(`/proc/self/fd/${fd}`)
+    return fs.readlinkSync(`/proc/self/fd/${fd}`)
   } catch (error) {
     // Some Linux systems lack /proc, and sandboxes such as Node's permission model deny it.
     if (isMiss(error) || isRefusal(error)) return undefined
@@ -124,16 +110,14 @@ type Read = (
 
 function readOf(path: string): Read {
   return (fd, buffer, offset, length, position, done) => {
-    read(fd, buffer, offset, length, position, (error, bytesRead) =>
+    fs.read(fd, buffer, offset, length, position, (error, bytesRead) =>
       done(error && named(error, path), bytesRead, buffer)
     )
   }
 }
 
 /** Makes the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
-function reading(each: Read) {
-  return { read: each, close: (_fd: number, done: () => void) => done() }
-}
+const reading = (each: Read) => ({ read: each, close: (_fd: number, done: () => void) => done() })
 
 export function readInto(bytes: Buffer, { path, fd }: Pick<OpenFile, 'path' | 'fd'>, at: number) {
   return promised<number>(done => readOf(path)(fd, bytes, 0, bytes.length, at, done))
@@ -146,7 +130,7 @@ export async function readOpenFile(file: OpenFile, attempt = 1): Promise<Snapsho
   const { path, fd, stats } = file
   const bytes = Buffer.allocUnsafeSlow(Number(stats.size))
   const bytesRead = await readInto(bytes, file, 0)
-  const after = asking(path, () => fstatSync(fd, EXACT))
+  const after = asking(path, () => fs.fstatSync(fd, EXACT))
   const isComplete = sameStamp(stats, after) && bytesRead === bytes.length
   if (!isComplete && attempt < MAX_ATTEMPTS)
     return readOpenFile({ ...file, stats: after }, attempt + 1)
@@ -161,8 +145,8 @@ export async function writeBytes({ path, fd }: OpenFile, bytes: Uint8Array): Pro
   for (let at = 0; at < bytes.length;) {
     const [from, length] = [at, bytes.length - at]
     at += isSmall
-      ? asking(path, () => writeSync(fd, bytes, from, length))
-      : await promised<number>(done => write(fd, bytes, from, length, null, done))
+      ? asking(path, () => fs.writeSync(fd, bytes, from, length))
+      : await promised<number>(done => fs.write(fd, bytes, from, length, null, done))
   }
 }
 
@@ -194,17 +178,17 @@ export async function readContent(content: Content): Promise<Uint8Array> {
 }
 
 /** @param end the last byte. Default: that of the file */
-export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
+export function streamOf({ path, fd }: OpenFile, end?: number): fs.ReadStream {
   const options = { fd, start: 0, highWaterMark: PIECE_BYTES, fs: reading(readOf(path)) }
-  return createReadStream(path, end === undefined ? options : { ...options, end })
+  return fs.createReadStream(path, end === undefined ? options : { ...options, end })
 }
 
 /** Returns a stream that may be read after `withFile` has returned: the file stays open until the stream closes. */
 export function lastingStreamOf(
   file: OpenFile,
-  options: Exclude<Parameters<typeof createReadStream>[1], string>
-): ReadStream {
-  const stream = createReadStream(file.path, options)
+  options: Exclude<Parameters<typeof fs.createReadStream>[1], string>
+): fs.ReadStream {
+  const stream = fs.createReadStream(file.path, options)
   readLater.set(file, new Promise(resolve => stream.once('close', resolve)))
   return stream
 }
@@ -212,7 +196,7 @@ export function lastingStreamOf(
 /** Tells whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   // This is asynchronous, as a network file system may ask its server again.
-  const now = await promised<BigIntStats>(done => fstat(fd, EXACT, done))
+  const now = await promised<fs.BigIntStats>(done => fs.fstat(fd, EXACT, done))
   // A name that is added, removed or replaced changes the ctime, but not the bytes.
   const { ctimeNs } = now.nlink === stats.nlink ? now : stats
   return sameStamp(stats, { ...stampOf(now), ctimeNs })
@@ -220,7 +204,7 @@ export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
 
 // Tells whether the bytes that a file had are still there: it has grown, like a log or a download in progress, or was
 // not written to. The change time does not show it: a precompile renews that of files that it supersedes.
-function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
+function isIntact({ stats }: OpenFile, now: fs.BigIntStats): boolean {
   if (now.size > stats.size) return now.mtimeNs >= stats.mtimeNs
   return now.size === stats.size && hasMtime(now, stats.mtimeNs)
 }
@@ -233,10 +217,11 @@ export function readUnchanged(file: OpenFile, end: number, cut: () => void) {
       if (bytesRead === 0) cut()
       done(null, bytesRead, buffer)
     }
-    read(fd, buffer, offset, length, position, (error, bytesRead) => {
+    fs.read(fd, buffer, offset, length, position, (error, bytesRead) => {
       if (error) pass(0)
       else if (position + bytesRead <= end) pass(bytesRead)
-      else fstat(fd, EXACT, (failed, now) => pass(!failed && isIntact(file, now) ? bytesRead : 0))
+      else
+        fs.fstat(fd, EXACT, (failed, now) => pass(!failed && isIntact(file, now) ? bytesRead : 0))
     })
   }
   return reading(readChecked)

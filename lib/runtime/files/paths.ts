@@ -31,9 +31,7 @@ export function isInside(directory: string, path: string, rules: PathRules = nat
 const ASCII = /^[ -~]*$/
 
 /** Some file systems keep names decomposed. */
-export function composed(name: string): string {
-  return ASCII.test(name) ? name : name.normalize()
-}
+export const composed = (name: string): string => (ASCII.test(name) ? name : name.normalize())
 
 /** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
 export function folded(path: string): string {

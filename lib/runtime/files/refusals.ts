@@ -57,9 +57,7 @@ const warn = warnOnce()
 // The last one comes from Node's permission model.
 const DENIED = new Set(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'])
 
-export function isDenied(error: unknown): boolean {
-  return DENIED.has(errorCode(error) ?? '')
-}
+export const isDenied = (error: unknown): boolean => DENIED.has(errorCode(error) ?? '')
 
 /** Resolves to undefined, and warns once, if this process lacks permission to read an absolute path. */
 export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {

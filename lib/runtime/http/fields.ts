@@ -41,6 +41,4 @@ export function contentType(path: string): string {
 const COMPRESSIBLE =
   /^text\/|[/+](?:json|xml|javascript|wasm|svg)$|\+(?:json|xml)$|^font\/(?:ttf|otf)$|^application\/(?:vnd\.ms-fontobject|x-font-ttf)$/
 
-export function isCompressibleType(path: string): boolean {
-  return COMPRESSIBLE.test(lookUp(path))
-}
+export const isCompressibleType = (path: string): boolean => COMPRESSIBLE.test(lookUp(path))

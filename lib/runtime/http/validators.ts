@@ -70,9 +70,7 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 const FIRST = Date.parse('1990-01-01T00:00:00Z')
 
 /** Tells whether a date, in milliseconds, can be that of a modification: an invented one is the same for all versions. */
-export function isModificationDate(milliseconds: number): boolean {
-  return milliseconds >= FIRST
-}
+export const isModificationDate = (milliseconds: number): boolean => milliseconds >= FIRST
 
 /** Formats an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`. @throws TypeError for NaN and years of over four digits */
 export function formatHttpDate(milliseconds: number): string {

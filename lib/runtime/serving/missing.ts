@@ -35,9 +35,7 @@ export function respondBadRequest(ctx: Context): void {
 }
 
 /** Tells whether nothing has responded or will respond: Koa starts with a 404. */
-export function isUntouched(ctx: Context): boolean {
-  return isNotFound(ctx) && ctx.body == null
-}
+export const isUntouched = (ctx: Context): boolean => isNotFound(ctx) && ctx.body == null
 
 /** Leaves out `ctx.respond = false`: then the response is made elsewhere, possibly later. */
 function isNotFound({ status, headerSent, respond }: Context): boolean {
@@ -114,9 +112,7 @@ export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
   ].flatMap(list => list.split(' '))
 )
 
-export function hasFallbacks({ mounts }: Settings): boolean {
-  return mounts.some(hasFallback)
-}
+export const hasFallbacks = ({ mounts }: Settings): boolean => mounts.some(hasFallback)
 
 export function fallbackFor(req: IncomingMessage, settings: Settings) {
   if (!hasFallbacks(settings)) return undefined

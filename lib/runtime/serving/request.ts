@@ -36,9 +36,7 @@ export function isRead({ method }: { readonly method?: string | undefined }): bo
 const PLAIN = /^\/[\w\-./~@]*$/
 
 /** Tells whether every parser reads the path in the same way, decoded or encoded. */
-export function hasOneSpelling(path: string): boolean {
-  return PLAIN.test(path)
-}
+export const hasOneSpelling = (path: string): boolean => PLAIN.test(path)
 
 /** Returns the file that a raw path asks for; undefined for a path that is not canonical, or is the manifest's. */
 export function locate(raw: string, settings: Settings, mounts?: Mounts) {

@@ -57,9 +57,7 @@ export function ownerOf(all: Apps, app: AppSettings, name: string) {
   return { app: owner, name: path.slice(owner.urlPrefix.length + 1) }
 }
 
-export function ofApp(name: string): string {
-  return `'${name}' has it, as in assets.app('${name}')`
-}
+export const ofApp = (name: string): string => `'${name}' has it, as in assets.app('${name}')`
 
 /** Returns the other app to which the path of a name belongs, or whose assets are below it; undefined for none. */
 export function appInTheWay(all: Pick<Apps, 'apps'>, app: AppSettings, name: string) {

@@ -111,9 +111,7 @@ export const headers: Expectation = {
 const page = { expected: "a path such as 'index.html' or a function", holds: byPath(isPathBelow) }
 
 /** An extension is accepted with or without its dot, but without an inner one. */
-function isExtension(value: unknown): boolean {
-  return isText(value) && /^\.?[^./\\]+$/.test(value)
-}
+const isExtension = (value: unknown): boolean => isText(value) && /^\.?[^./\\]+$/.test(value)
 
 const FALLBACK = {
   file: { ...page, isRequired: true },

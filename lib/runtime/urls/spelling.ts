@@ -108,14 +108,10 @@ const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
 // could end a CSS url('…'), and `,` separates the entries of a srcset.
 const OUTSIDE_OF_PATHS = /[^\w\-.~@/]/gu
 
-export function encodePath(decoded: string): string {
-  return decoded.replace(OUTSIDE_OF_PATHS, encode)
-}
+export const encodePath = (decoded: string): string => decoded.replace(OUTSIDE_OF_PATHS, encode)
 
 /** Encodes a URL; existing escapes stay as they are. */
-export function encodeUrl(url: string): string {
-  return url.replace(OUTSIDE_OF_URLS, encode)
-}
+export const encodeUrl = (url: string): string => url.replace(OUTSIDE_OF_URLS, encode)
 
 // encodeURIComponent throws for a lone surrogate.
 function encode(character: string): string {

@@ -65,6 +65,4 @@ export function escapeHtml(text: string): string {
 }
 
 /** HTML has no character references inside `<script>`; JSON has its own escapes. */
-export function escapeInScript(json: string): string {
-  return json.replace(/[<>\u2028\u2029]/g, escaped)
-}
+export const escapeInScript = (json: string): string => json.replace(/[<>\u2028\u2029]/g, escaped)

@@ -87,7 +87,8 @@ function neededBy(assets: AppAssets, { entry, imports = {} }: ImportMapOptions) 
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
   const modules = [...found].filter(isScript)
   const unresolved = new Set(modules.flatMap(each => each.unresolved ?? '*'))
-  if (entries?.length !== names?.length) unresolved.add('*')
+  const isUnknown = entries?.length !== names?.length
+  if (isUnknown) unresolved.add('*')
   const isOpen = unresolved.has('*')
   // Any module may be loaded without a tag.
   const roots = isOpen ? [] : (entries ?? rootsOf(modules))
@@ -111,9 +112,7 @@ function meantBy(assets: AppAssets, given: readonly string[]): string[] {
 
 /** Returns the modules that a page can only load by a tag. */
 function rootsOf(modules: readonly Located[]): string[] {
-  const imported = new Set(
-    modules.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports])
-  )
+  const imported = new Set(modules.flatMap(allImports))
   const isRoot = ({ path, specifiers }: Located) => !specifiers && !imported.has(path)
   return modules.filter(isRoot).map(({ path }) => path)
 }
@@ -122,6 +121,11 @@ function rootsOf(modules: readonly Located[]): string[] {
 function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value> {
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+const allImports = ({ imports = [], dynamicImports = [] }: Located) => [
+  ...imports,
+  ...dynamicImports
+]
 
 const isScript = ({ path }: Located): boolean => /\.m?js$/i.test(path)
 
@@ -134,10 +138,7 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Loca
 
 // Returns all modules if the imports of one are unknown: in a manifest of an earlier release, or without fingerprints.
 function reachedFrom(assets: AppAssets, entries: readonly string[]): Iterable<Located> {
-  const reached = modulesFrom(assets, entries, ({ imports = [], dynamicImports = [] }) => [
-    ...imports,
-    ...dynamicImports
-  ])
+  const reached = modulesFrom(assets, entries, allImports)
   return reached.every(each => each.imports || !isScript(each)) ? reached : assets.modules()
 }
 
@@ -152,8 +153,8 @@ function modulesFrom(
   paths: readonly string[],
   importsOf: (module: Located) => readonly string[]
 ): Located[] {
-  const found = (path: string) => assets.moduleAt(path) ?? []
-  const order = importOrder(paths, path => [found(path)].flat().flatMap(importsOf))
+  const found = (path: string) => [assets.moduleAt(path) ?? []].flat()
+  const order = importOrder(paths, path => found(path).flatMap(importsOf))
   return [...order].flatMap(found)
 }
 

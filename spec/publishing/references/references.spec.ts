@@ -145,8 +145,8 @@ test('a reference from a moved stylesheet to a file left in public gets advice w
   const site = await makeSite(t, files, { base: '/shop', missing: 'warn' })
   await site.ask('/assets/moved.css')
   const warning = (place: string, path: string, at: string) =>
-    `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is no ` +
-    `asset: write '/shop${at}', or move it to the sources`
+    `koa-fresh-assets: apps/web/assets/css/moved.css:${place} refers to ${path}, which was not found: public${at} is not ` +
+    `an asset: write '/shop${at}', or move it to the sources`
   t.deepEqual(warningsAbout('moved.css'), [
     warning('1:9', 'stayed.css', '/css/stayed.css'),
     warning('2:12', '../images/stayed.png', '/images/stayed.png')
