@@ -266,8 +266,8 @@ const PAGES = readdirSync('docs')
   .filter(isPage)
   .map(name => `docs/${name}`)
 const WITH_README = ['README.md', ...PAGES]
-/** Without what only those read who change the code. */
-const GUIDES = PAGES.filter(path => path !== 'docs/decisions.md')
+/** Without the two pages for readers of the repository alone. */
+const GUIDES = PAGES.filter(path => !/(?:bench|decisions)\.md$/.test(path))
 const read = (path: string) => readFileSync(path, 'utf8')
 
 /** The targets of links, without code and without other sites. */
