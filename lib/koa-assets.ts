@@ -26,6 +26,7 @@ import {
   suppressDisconnects,
   respondAtOnce,
   respondWithFile,
+  toKoa,
   type Exit
 } from './runtime/serving/respond.ts'
 import type { Found } from './runtime/serving/file.ts'
@@ -135,7 +136,7 @@ class AssetServer {
   readonly #mayFallBack: boolean
   /** Provides the helpers, then runs the rest of the stack. */
   readonly #rest: Middleware
-  readonly #exitOf: (ctx: Context) => Exit
+  readonly #exitOf: (ctx: Context) => Exit = () => toKoa
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline

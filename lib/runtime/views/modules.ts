@@ -87,8 +87,7 @@ function neededBy(assets: AppAssets, { entry, imports = {} }: ImportMapOptions) 
   const found = entries ? reachedFrom(assets, [...entries, ...more]) : assets.modules()
   const modules = [...found].filter(isScript)
   const unresolved = new Set(modules.flatMap(each => each.unresolved ?? '*'))
-  const isUnknown = entries?.length !== names?.length
-  if (isUnknown) unresolved.add('*')
+  if (entries?.length !== names?.length) unresolved.add('*')
   const isOpen = unresolved.has('*')
   // Any module may be loaded without a tag.
   const roots = isOpen ? [] : (entries ?? rootsOf(modules))
