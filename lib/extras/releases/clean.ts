@@ -114,9 +114,9 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
     // The plain file of an asset that is gone stays until its newest version has the age, or if that is 0, with a version.
     const byAge = asSeconds(options.age ?? AGE) === 0 ? options : { ...options, keep: 0 }
     const gone = dated.filter(each => outdatedAmong(byAge, each, now).size === each.size)
-    const plain = await inParallel(gone, CONCURRENCY, times => plainFileOf(settings, times.keys()))
+    const plain = await inParallel(gone, CONCURRENCY, each => plainFileOf(settings, each.keys()))
     const removed = dated.flatMap(each => [...outdatedAmong(options, each, now)])
-    removed.push(...plain.flat())
+    removed.push(...plain.flat().filter(({ path }) => !assets.has(encodePath(path))))
     const kept = new Set(dated.flatMap(each => Array.from(each.keys(), ({ path }) => path)))
     for (const { path } of removed) kept.delete(path)
     const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
@@ -132,7 +132,7 @@ export async function clean(settings: Project, options: CleanOptions = {}): Prom
   }
 }
 
-/** Returns the plain file beside versions, if it has the bytes of one of them: any other is somebody else's. */
+/** Returns the plain file beside versions if it has the bytes of one; any other file belongs to somebody else. */
 async function plainFileOf(settings: Project, versions: Iterable<PublishedFile>) {
   const [first, ...others] = versions
   const file = publicFile(settings, first?.base ?? settings.prefix)

@@ -146,6 +146,13 @@ test('clean removes the plain file of an asset that is gone, when its newest ver
   )
 })
 
+test('clean leaves the plain file that pages name since fingerprints were switched off', async t => {
+  const { root, left } = await makeDeploys(t, [1])
+  await precompile({ root, ...AS_WRITTEN, fingerprint: false })
+  await clean({ root, fingerprint: false }, { keep: 0, age: 0 })
+  t.true(left().includes('app.css'))
+})
+
 test('clean never touches what precompile did not make', async t => {
   const { root, folder, left } = await makeDeploys(t, [1])
   const letter = `letter-${'0'.repeat(32)}.css`
