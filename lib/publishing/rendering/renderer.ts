@@ -28,7 +28,7 @@ interface Referenced extends Sourced {
   readonly isDirect?: boolean
 }
 
-/** `elsewhere`: the reference leads to no asset of the project, which is allowed. Undefined: nothing was found. */
+/** The asset of a reference; `elsewhere` if it may lead out of the project, and undefined if nothing was found. */
 type Resolution = Referenced | 'elsewhere' | undefined
 
 /** Tells whether a reference adds files of packages, which nothing else publishes. */

@@ -53,7 +53,7 @@ async function isRealInPlace(place: Boundary, path: string, real: string | undef
   return isKnownInPlace(place, path, await respelled(place, real))
 }
 
-// Where case is ignored, Linux spells the path of a descriptor as any process last looked up its folders.
+// Linux spells the path of a descriptor as any process last looked up its folders, if the disk ignores case.
 async function respelled(place: Boundary, real = ''): Promise<string | undefined> {
   const directory = seen.get(place)?.real ?? ''
   const [start, rest] = [real.slice(0, directory.length), real.slice(directory.length)]
