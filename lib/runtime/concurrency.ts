@@ -67,7 +67,7 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
     if (known) return known
     const run = work()
     known = run
-    // With a handler, a failure in the background does not end the process.
+    // This handler keeps a failure in the background from ending the process.
     run.catch(() => (known = undefined))
     return run
   }

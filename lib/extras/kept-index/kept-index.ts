@@ -43,7 +43,7 @@ export function keepIndex(publishing: unknown): IndexKeeper | undefined {
   }
   const asking = () =>
     settings.apps.flatMap(app => sources.of(app).lists).filter(each => each.asked !== undefined)
-  /** With another Node, other code or options, the same sources may become something else. */
+  /** Another Node, other code or other options may make something else of the same sources. */
   const state = async () => {
     const circumstances = [process.version, await code(), optionsOf(settings)]
     return digestOf(JSON.stringify([circumstances, await listing(settings, sources)]))

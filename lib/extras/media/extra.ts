@@ -9,7 +9,7 @@ import { helpersOf, WrittenIcons } from './media.ts'
 export const media: Extra = {
   name: 'media',
   run({ env, apps }) {
-    // In production the elements come from the manifest, so that no page waits for the disk.
+    // The elements come from the manifest in production, so that no page waits for the disk.
     if (env === 'production' && apps.some(app => app.inline !== undefined && !app.fingerprint))
       throw new TypeError(
         "the option inline needs fingerprints in production: remove 'fingerprint: false'"

@@ -1,5 +1,4 @@
 // Writes the tags of images, films and sounds, and SVG files as elements of the page.
-
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { checked } from '../../runtime/check-options.ts'

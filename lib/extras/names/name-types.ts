@@ -57,7 +57,7 @@ async function nameTypes({ project: { apps }, sources, known }: Named): Promise<
     return [source.name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
   })
   const built = await known()
-  // In a page, a name ends at a `?` or a `#`.
+  // A name in a page ends at a `?` or a `#`.
   const names = new Set([...own, ...(built?.sources ?? [])].filter(name => !/[?#]/.test(name)))
   const ofKinds = KINDS.map(kind => {
     const ofKind = literals([...names].filter(name => kindOfName(name) === kind))

@@ -58,7 +58,7 @@ export function makeSendFile({ settings, directories, watch }: Pipeline): SendFi
   return async function sendFile(path, options) {
     if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
     check(options ?? {}, OPTIONS, 'sendFile.')
-    // As with koa-send, one slash in front stands for `root`.
+    // One slash in front stands for `root`, as with koa-send.
     const below = path.replace(/^\//, '')
     if (!isCanonicalBelow(below)) this.throw(404)
     const files = directories.rootAt(absolutePath(settings.root, options.root))

@@ -94,7 +94,6 @@ async function join(
   const written = (ending: string) =>
     result.outputFiles.find(each => each.path.endsWith(ending))?.text ?? ''
   const others = Object.keys(result.metafile.inputs).map(withoutNamespace)
-  // In source maps, sources are relative to the file.
   const relative = (each: string) => posix.relative(dirname(path), withoutNamespace(each))
   return {
     name,

@@ -25,7 +25,7 @@ const FINISHED_MS = 2000
 const OPEN_THERE = 'while Vite runs, open pages there'
 
 interface MountOfBuild extends BundleMount, Pick<MountSettings, 'revalidate' | 'fallback'> {
-  /** In development and in tests, an application starts without a build. */
+  /** An application starts without a build in development and in tests. */
   readonly env: string
   /** The host with the base; without a trailing slash, empty for none. */
   readonly host: string
@@ -175,7 +175,7 @@ function readAtStart(mount: MountOfBuild): Reading | undefined {
 /** Returns undefined while a file is missing or being written, so that the last build stays. */
 async function readWhole(mount: MountOfBuild, bytes: Buffer, stamp: Stamp, last: Reading['build']) {
   const bundle = readBundle(bytes, mount)
-  // As at start, a file that no tag loads may be missing.
+  // A file that no tag loads may be missing, as at start.
   const changedAt = await whenAtRest(mount, bundle, last ? bundle.files : bundle.tagged)
   if (changedAt === undefined) return undefined
   const facts = new Map<string, Facts>()

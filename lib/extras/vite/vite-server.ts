@@ -48,7 +48,7 @@ export function inputsOf({ root, build }: ViteConfig): string[] {
   return loaded.map(input => pathFrom(root, resolve(root, input)))
 }
 
-/** With more changes the response would be longer than koaAssets reads. */
+/** More changes would make the response longer than koaAssets reads. */
 const MAX_CHANGED = 300
 
 /** Vite's own page adds these times to the URLs of sources. */

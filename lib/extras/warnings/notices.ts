@@ -41,7 +41,7 @@ function neitherMode({ env, apps, options }: Project): string | undefined {
 /** Outside of development these values mean that a server in front sends the files; others get a warning. */
 const NO = /^(?:false|0|no|off)$/i
 
-/** In development any other value, or none, is worth a warning; elsewhere precompile publishes the sources. */
+/** Any other value, or none, is worth a warning in development; elsewhere precompile publishes the sources. */
 function notServing({ env, serve, apps, mounts, options }: Project, given?: string) {
   const isDevelopment = env === 'development'
   const isMeant = given && !isDevelopment && NO.test(given)

@@ -70,7 +70,7 @@ export class Publishing implements OnRequest {
             return list.digest
           }
         })),
-      // With plain names, pages need the sources for tails, names that mounts may also have, and image sizes.
+      // Pages with plain names need the sources for tails, names that mounts may also have, and image sizes.
       ...listed.map(each => ({ refresh: () => each.refresh() }))
     ]
   }

@@ -22,7 +22,7 @@ export interface Lead {
 
 const FIRST = ['.ts', '.tsx', '.js', '.jsx']
 const LATER = ['.mts', '.mjs', '.cts']
-/** As in TypeScript, an import may name the compiled file instead of the source. */
+/** An import may name the compiled file instead of the source, as in TypeScript. */
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   js: ['.ts', '.tsx', '.jsx'],
   jsx: ['.tsx', '.ts', '.js'],

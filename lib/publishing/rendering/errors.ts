@@ -204,7 +204,7 @@ async function unpublished(path: string, { dir, sources }: AppSettings, files: r
     const found = await firstCandidate([join(dirname(file), path)])
     if (found === undefined || sources.some(source => isInside(source.dir, found))) continue
     const folder = dirname(found)
-    // With the folder of the app, or one above it, everything else there would be published.
+    // Naming the folder of the app, or one above it, would publish everything else there.
     if (isInside(folder, dir)) return 'the file is there, but it is not among the sources'
     return `the file is there, but no option publishes it: add '${pathFrom(dir, folder)}' to sources`
   }

@@ -119,7 +119,7 @@ function withImports(plain: Addresses, app: AppSettings, known: () => readonly K
 function inManifest(app: AppSettings, parts: Parts): Addresses {
   const names = () => parts.namesOf(app) ?? NONE
   return {
-    // With `compile`, a name has no address while its source does not compile.
+    // A name of an app with `compile` has no address while its source does not compile.
     isLasting: !app.compile,
     loadedFor: () => undefined,
     has: name => names().has(app, name),

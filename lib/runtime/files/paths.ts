@@ -21,7 +21,7 @@ export function absolutePath(base: string, given = '', rules: PathRules = native
 
 /** Tells by segments whether `path` is `directory` or below it: `public-secret` is not in `public`. */
 export function isInside(directory: string, path: string, rules: PathRules = native): boolean {
-  // In most paths there is nothing to resolve.
+  // Most paths have nothing to resolve.
   const isBelow = path.startsWith(directory) && path[directory.length] === rules.sep
   if (isBelow && !path.includes('..')) return true
   const way = rules.relative(directory, path)

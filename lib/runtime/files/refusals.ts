@@ -15,7 +15,7 @@ type RefusableCall = keyof typeof CONSEQUENCES
 
 /** ERR_ACCESS_DENIED: Node's permission model. */
 const REFUSED = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
-// With fsync these may be about bytes: a network file system then reports that its server did not take earlier ones.
+// These may be about bytes in fsync: a network file system then reports that its server did not take earlier ones.
 const FORBIDDEN = ['EACCES', 'EROFS']
 
 export function isRefusal(error: unknown, call?: RefusableCall): boolean {

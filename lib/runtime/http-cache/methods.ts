@@ -87,7 +87,7 @@ export function stateOf(ctx: Context): RequestState {
 function addContextMethods({ context, request }: Context['app']): void {
   watchNegotiation(request)
   for (const [name, method] of Object.entries({ expires, cacheGroups, invalidateCacheGroups })) {
-    // In front of koaHttpCache an application may have a member of that name.
+    // An application may have a member of that name, which middleware in front of koaHttpCache calls.
     const other = Reflect.get(context, name) as typeof method | undefined
     Reflect.set(context, name, function (this: WithState, ...given: readonly never[]): void {
       Reflect.apply(this[STATE]?.settings ? method : (other ?? method), this, given)

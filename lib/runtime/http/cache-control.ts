@@ -139,7 +139,7 @@ function checkContradictions(directives: Directives): void {
     const lasting = SECONDS_DIRECTIVES.filter(name => Number(directives.get(name) ?? 0) > 0)
     for (const name of ['immutable', ...lasting]) contradictions.push(['no-store', name])
   }
-  // With field names, `private` keeps only these fields out of shared caches.
+  // `private` with field names keeps only these fields out of shared caches.
   if (directives.get('private') === true)
     contradictions.push(['public', 'private'], ['private', 's-maxage'])
   const found = contradictions.find(pair => pair.every(name => directives.has(name)))

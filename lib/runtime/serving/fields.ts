@@ -36,7 +36,7 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
 
 /** Sets our fields: those in `said`, from an option or a route, replace earlier ones, and `Vary` is merged. */
 export function setFields(res: ServerResponse, { status, fields, said }: PreparedResponse): void {
-  // With a lifetime, a cache would give the failure of one request to all (RFC 9111 section 3).
+  // A cache would give a failure with a lifetime to all requests, not only to this one (RFC 9111 section 3).
   const isFailure = status === 412 || status === 416
   if (isFailure && res.getHeaderNames().some(isLifetime)) forbidStoring(res)
   for (const [name, value] of fields) {

@@ -84,7 +84,7 @@ export interface Directory {
 
 export function fileIn({ place, urlPath }: Pick<Directory, 'place' | 'urlPath'>, path: string) {
   const below = path.slice(urlPath.length)
-  // In a canonical path there is nothing to normalize.
+  // A canonical path has nothing to normalize.
   return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
 }
 

@@ -57,7 +57,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   // The directory need not exist during precompile, as it may be created later.
   if (isServed && !isPrecompile) {
     const what = `the mount ${urlPath || '/'} is ${dir}`
-    // In development, and in tests of a back end, there may be no build.
+    // There may be no build in development, or in tests of a back end.
     const mayBeMissing = !isBuilt || ['development', 'test'].includes(env)
     requireServable(project, dir, what, 'mount-unusable', mayBeMissing)
   }

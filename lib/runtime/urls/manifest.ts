@@ -194,7 +194,7 @@ export class Names {
       for (const folder of whole.split('/').slice(0, -1)) folders.add(folder)
       // A name with all folders of the source, by the option `at` or in a package, has no tails.
       if (!hasTails) continue
-      // As in development, the first source directory that has a tail wins, and a kept asset comes last.
+      // The first source directory that has a tail wins, as in development, and a kept asset comes last.
       const origin = this.#kept.has(asset) ? Infinity : from
       // The tail includes the first folder, which is not part of the name.
       for (const tail of tailsOf(whole)) {

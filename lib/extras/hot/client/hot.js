@@ -76,7 +76,7 @@ function makeEntry(path) {
 /** @type {(path: string, message: string | undefined, by: string[]) => Promise<unknown>} */
 async function passOn(path, message, by) {
   const module = graph.get(path)
-  // As in Vite, only a module that has replaced itself may do so, and once until it runs again.
+  // Only a module that has replaced itself may do so, and once until it runs again, as in Vite.
   if (!module?.tick || !module.acceptsItself || module.isInvalidated) return undefined
   module.isInvalidated = true
   await notify('invalidate', { path, message, firstInvalidatedBy: by[0] })
@@ -100,7 +100,7 @@ function enqueue(work) {
 function report(location, error) {
   console.error(error)
   const { stack = '' } = /** @type {Error} */ (error || {})
-  // In Firefox the stack does not begin with the message.
+  // The stack does not begin with the message in Firefox.
   const reason = stack.includes(String(error)) ? stack : `${String(error)}\n${stack}`
   const title = 'A module that was edited has failed'
   hot.problems = [...hot.problems, { title, location, reason, excerpt: '' }]
@@ -136,7 +136,7 @@ async function update(edited, by = []) {
     const found = []
     // Modules that only import each other accept nothing; there Vite leaves the page unchanged.
     const isLost = isDeadEnd([path], new Set(), found) || found.length === 0
-    // In Vite a cycle of modules that pass the update on can run for ever.
+    // A cycle of modules that pass the update on can run for ever in Vite.
     if (isLost || found.some(each => by.includes(each.acceptedPath))) return page.reload()
     for (const each of found) all.set(`${each.path}\n${each.acceptedPath}`, each)
   }

@@ -73,7 +73,7 @@ function listUsed() {
   return list
 }
 
-/** With HTTP/1.1 all tabs share six connections, so a hidden page closes its own. */
+/** All tabs share six connections over HTTP/1.1, so a hidden page closes its own. */
 function disconnect() {
   clearTimeout(timer)
   if (events) events.close()

@@ -50,7 +50,7 @@ export async function buildApart(job: Job): Promise<Outcome> {
   const started = file.endsWith('.ts')
     ? { execArgv: process.execArgv, cwd: dirname(file) }
     : { execArgv: [] }
-  // With this variable, Node would send messages of its own about loaded modules.
+  // This variable would make Node send messages of its own about loaded modules.
   const env = { ...process.env, WATCH_REPORT_DEPENDENCIES: undefined }
   const child = fork(file, { ...started, env, serialization: 'advanced' })
   try {
@@ -129,7 +129,7 @@ async function keepBuild(
     const file = join(own, name)
     await makeDirectory(dirname(file))
     await writeAtomically(file, Buffer.from(text))
-    // With this time, a page that was requested before the build is not older than its scripts.
+    // This time keeps a page that was requested before the build from being older than its scripts.
     await touch(file, newest)
   }
   await writeAtomically(join(real, FILE), sealed(key, serialize(kept)))

@@ -150,7 +150,7 @@ function facades({ specifiers }: Needed, { entries, commonJs }: Resolved): Plugi
         return { code: `${main}export * from ${from}`, moduleType: 'js' }
       }
     },
-    // With numbers of their own, chunks keep their hash if others are added, so open pages can still use them.
+    // Chunks with numbers of their own keep their hash if others are added, so open pages can still use them.
     renderChunk: {
       filter: { code: '_cjs_' },
       handler(code) {

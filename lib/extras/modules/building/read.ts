@@ -68,7 +68,7 @@ function listRead(modules: readonly string[], resolved: Resolved, loaded: Rolldo
     const own = /\.m?js$/.test(path) ? path : `${path}.js`
     const name = names.get(file) ?? (taken.has(FOLDER + own) ? SHARED : FOLDER) + own
     names.set(file, name)
-    // In a store outside of the project two versions may have the same name.
+    // Two versions in a store outside of the project may have the same name.
     taken.add(name)
     const [specifiers, compiler] = [specifiersOf(file, entries), compilerFor(file, loaded)]
     return { ...resolved.sourceOf(name, file), specifiers, compiler }

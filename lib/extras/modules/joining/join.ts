@@ -112,7 +112,7 @@ async function chunksOf({ rolldown }: Rolldown, joining: Joining, pathOf: PathOf
     input: Object.fromEntries(inputs),
     cwd: root,
     ...buildOptions('production', app.constants),
-    // With on-demand wrapping, some ES modules have no wrapper, and would run before CommonJS modules in front of them.
+    // On-demand wrapping leaves some ES modules bare: these would run before CommonJS modules in front of them.
     experimental: { attachDebugInfo: 'none', onDemandWrapping: !hasCommonJs },
     plugins: [modulesFrom(joining, pathOf, lost)]
   })

@@ -29,7 +29,7 @@ export function readVite(manifest: Json) {
     new Map(given.flatMap(([key, chunk]) => (test(chunk) ? [[key, key] as const] : [])))
   const entries = named(({ isEntry }) => isEntry === true)
   const lazy = named(chunk => chunk['isDynamicEntry'] === true && chunk['isEntry'] !== true)
-  // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
+  // `build.cssCodeSplit: false` makes one stylesheet, which belongs to every page, and to no chunk.
   const isSplit = [...chunks.values()].some(({ stylesheets }) => stylesheets.length > 0)
   const style = isSplit || entries.has('style.css') ? undefined : chunks.get('style.css')
   const common = style ? [style.file] : []

@@ -27,7 +27,7 @@ export function readWebpack(manifest: Json, urlPath: string) {
       ? 'module'
       : 'classic'
   const loadOf = ([name, given]: readonly [string, unknown]) => {
-    // In this order a chunk follows those that it needs. Other files, such as source maps, get no tag.
+    // This order puts a chunk after those that it needs. Other files, such as source maps, get no tag.
     const listed = filesIn(given, name).map(below).map(fileBelow)
     const stylesheets = listed.filter(file => /\.css(?:\?|$)/.test(file))
     const scripts = listed.filter(file => /\.m?js(?:\?|$)/.test(file))
