@@ -131,10 +131,7 @@ const PARTS = [
   [/^vite\/entry-source/, 'entry-source'],
   [/^releases\/exports/, 'app'],
   [/^warnings\/responses/, 'http-cache-reports'],
-  [
-    /-commands?\.ts$|^(?:names|telling)\/commands\.|^init\/|^(?:deltas|modules|styles)\/additions/,
-    'cli'
-  ],
+  [/-commands?\.ts$|^(?:names|telling)\/commands\.|^init\/|^(?:deltas|styles)\/additions/, 'cli'],
   [/^cli\/command\.|^telling\/weight/, 'weight'],
   [/^urls\/(?:read-)?manifest|^app\/details|^settings\/third-party/, 'manifest'],
   [/^serving\/(?:respond|socket|missing)/, 'serving-koa']
