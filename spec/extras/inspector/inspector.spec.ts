@@ -3,6 +3,7 @@ import type { PageOfAssets } from '../../../lib/extras/inspector/lists.ts'
 import { escapeHtml } from '../../../lib/runtime/views/html.ts'
 import { FILES, json, listOf, makeInspected, PNG } from './inspected.ts'
 import { makeSite, test, until } from '../../support/index.ts'
+import { ask } from '../../support/raw.ts'
 
 test('the inspector lists every asset with state, sizes, digest and references, problems first', async t => {
   const site = await makeInspected(t)
@@ -189,4 +190,15 @@ test('the inspector finds an asset by name, path or URL, or explains that there 
     const { status } = await site.ask(`/assets/-/asset?path=${encodeURIComponent(path)}`)
     t.is(status, 404, path)
   }
+})
+
+test('no other spelling of its path and no other method reaches the inspector', async t => {
+  const { port } = await makeSite(t, { 'css/-/inspector.css': 'own{}' })
+  t.not((await ask(port, 'GET', '/assets/-/inspector.css')).text, 'own{}')
+  t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
+  const spelled = ['/assets//-/', '/assets/%2D/', '/assets/./-/', '/assets/-//', '/assets/-']
+  for (const path of [...spelled, `http://localhost:${port}/assets/-/`])
+    t.is((await ask(port, 'GET', path)).status, 404, path)
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+    t.is((await ask(port, method, '/assets/-/')).status, 404, method)
 })
