@@ -16,9 +16,9 @@ import { encodePath } from '../../runtime/urls/spelling.ts'
 import { bundlesIn } from '../vite/bundles.ts'
 import { pageConsole } from './console.ts'
 import {
-  brokenPackages,
   followingIn,
   stateOf,
+  stateOfPackages,
   statesOfIcons,
   watchedFiles,
   type AssetState,
@@ -135,7 +135,7 @@ class Channel {
     try {
       // No event reports changes in packages.
       if (!wasAsked || this.#brokenPackages)
-        this.#brokenPackages = await brokenPackages(this.#pipeline)
+        this.#brokenPackages = await stateOfPackages(this.#pipeline)
       await this.#tellAll()
     } catch (error) {
       this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)

@@ -66,7 +66,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   const { base } = settings
   const wanted = isBelow(path, base) && locate(path.slice(base.length), settings)
   if (typeof wanted !== 'object') return undefined
-  // A module of an earlier build is looked up in packages; if these cannot be built, `brokenPackages` reports it.
+  // A module of an earlier build is looked up in packages; if these cannot be built, `stateOfPackages` reports it.
   const plain = await pipeline.plain(wanted).catch(ifAssetError(() => undefined))
   if (!plain) return undefined
   const key = encodePath(plain.path)
@@ -121,7 +121,7 @@ export function statesOfIcons(pipeline: Pipeline): Promise<(AssetState | undefin
 }
 
 /** Builds edited packages again, like a page, and returns the state if that fails; modules have states of their own. */
-export const brokenPackages = (pipeline: Pipeline): Promise<AssetState | undefined> =>
+export const stateOfPackages = (pipeline: Pipeline): Promise<AssetState | undefined> =>
   orBroken({ key: 'packages', changedAt: 0 }, pipeline.settings, async () => {
     await Promise.all(publishingIn(pipeline).dependencies.map(async each => each.refresh?.(0)))
     return undefined
