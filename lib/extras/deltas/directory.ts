@@ -75,8 +75,5 @@ export async function listPublished(settings: Settings) {
     })
     return groupBy(found, ({ base }) => base)
   }
-  return {
-    versions: named(splitFingerprint),
-    deltas: named(splitDelta)
-  }
+  return { versions: named(splitFingerprint), deltas: named(splitDelta) }
 }

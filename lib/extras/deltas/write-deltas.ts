@@ -23,7 +23,7 @@ import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { MAP } from '../../publishing/building/links.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import { encodePath, splitFingerprint } from '../../runtime/urls/spelling.ts'
-import type { Deltas, NewNames } from '../../runtime/app/extra.ts'
+import type { Deltas, NewNames } from '../../runtime/app/deltas.ts'
 import { listPublished, openDirectory, type BuiltDirectory } from './directory.ts'
 import type { DeltaReport, DeltaSavings } from './options.ts'
 

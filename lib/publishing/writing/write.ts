@@ -1,7 +1,7 @@
 // Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or together
 // with others. A command also saves files before a name leads to them: otherwise, after a power loss, names may lead
 // to files that are empty or cut short.
-import type { NewNames } from '../../runtime/app/extra.ts'
+import type { NewNames } from '../../runtime/app/deltas.ts'
 import { close, open, write } from 'node:fs'
 import { chmod, lutimes, mkdir, open as openHandle, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

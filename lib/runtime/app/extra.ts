@@ -3,10 +3,11 @@ import type { Warn } from '../errors.ts'
 import type { Context } from 'koa'
 import type { PrecompileExtras } from '../settings/extra-options.ts'
 import type { Compiler, KoaAssetsOptions } from '../settings/options.ts'
-import type { Sender, ServedFile } from '../serving/file.ts'
+import type { ServedFile } from '../serving/file.ts'
 import type { Wanted } from '../serving/request.ts'
 import type { AppSettings, MountSettings, Settings } from '../settings/settings.ts'
-import type { AssetsByPath, Details } from '../urls/manifest.ts'
+import type { Details } from '../urls/manifest.ts'
+import type { Deltas } from './deltas.ts'
 import type { Bundler, Mention, Transform } from './transform.ts'
 import type { Helpers, MountAssets } from '../views/asset-url.ts'
 
@@ -60,17 +61,6 @@ export interface Extra<Whole = unknown> {
   ): Promise<Bundler | undefined>
   /** The deltas of files: only the core knows what it sends, and when a precompiled file exists. */
   readonly deltas?: Deltas
-}
-
-export interface Deltas {
-  /** Makes, at start, the finder of deltas for served files; undefined if none are wanted. */
-  sender(settings: Settings): Sender | undefined
-  /** Makes the writer of deltas of precompiled files. @param before the paths that pages name now, by plain URL path */
-  writer(settings: Settings, before: AssetsByPath, unsaved: NewNames): Promise<DeltaWriter>
-}
-
-export interface NewNames {
-  named(path: string): void
 }
 
 export interface IndexKeeper {
@@ -258,23 +248,6 @@ export interface Addition extends Pick<Command, 'about'> {
   readonly to: string
   /** Runs instead of the command if the command line asks for it; returns undefined otherwise. */
   readonly run?: (call: Call) => Promise<number> | undefined
-}
-
-export interface DeltaWriter {
-  /** Writes deltas for a file; called once the file and its compressed copies exist. */
-  write(file: PrecompiledFile): Promise<void>
-  report(): Promise<object>
-}
-
-export interface PrecompiledFile {
-  /** The decoded URL path. */
-  readonly path: string
-  /** The path without the fingerprint. */
-  readonly plain: string
-  readonly size: number
-  readonly digest: string
-  /** The size of its smallest representation, in bytes. */
-  readonly smallest: number
 }
 
 export interface OptionSpec {

@@ -123,11 +123,7 @@ export class Pipeline {
     this.addressesOf = app => addresses.get(app) as Addresses
     this.viewHelpers = makeViewHelpers(
       { ...settings, apps: apps.length > 0 ? apps : [publicApp] },
-      app => ({
-        imports: app.imports,
-        version: () => this.version,
-        ...this.addressesOf(app)
-      }),
+      app => ({ imports: app.imports, version: () => this.version, ...this.addressesOf(app) }),
       running.flatMap(({ helpers }) => helpers ?? [])
     )
   }
