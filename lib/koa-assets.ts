@@ -56,11 +56,9 @@ export {
   type AssetErrorCode,
   type SourceLocation
 } from './runtime/errors.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './runtime/settings/compiler.ts'
 export type {
   AppOptions,
-  Compiler,
-  CompilerInput,
-  CompilerOutput,
   Configure,
   FallbackPage,
   KoaAssetsOptions,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Compiler } from '../../lib/runtime/settings/options.ts'
+import type { Compiler } from '../../lib/runtime/settings/compiler.ts'
 
 /** Copies, after each `import <path>` was replaced by that file; counts how often. */
 export function makeCounter(extension = '.inc', target = '.css') {

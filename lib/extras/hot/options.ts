@@ -9,6 +9,4 @@ export interface HotOptions {
   hot?: boolean | undefined
 }
 
-export const HOT = {
-  hot: withDefault(flag, true)
-} satisfies Record<keyof HotOptions, Expectation>
+export const HOT = { hot: withDefault(flag, true) } satisfies Record<keyof HotOptions, Expectation>

@@ -9,7 +9,7 @@ import { AssetError } from '../../runtime/errors.ts'
 import { errorCode, statOf } from '../../runtime/files/disk.ts'
 import { isDenied } from '../../runtime/files/refusals.ts'
 import { withDot } from '../../runtime/files/paths.ts'
-import type { Compiler, CompilerInput, CompilerOutput } from '../../runtime/settings/options.ts'
+import type { Compiler, CompilerInput, CompilerOutput } from '../../runtime/settings/compiler.ts'
 import { nodeModulesFrom, rootFor } from './compiler.ts'
 import type { LessModule } from './less.ts'
 

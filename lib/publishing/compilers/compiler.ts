@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { firstAnswer } from '../../runtime/concurrency.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { pathFrom } from '../../runtime/files/paths.ts'
-import type { CompilerInput, CompilerOutput } from '../../runtime/settings/options.ts'
+import type { CompilerInput, CompilerOutput } from '../../runtime/settings/compiler.ts'
 
 /** A built-in compiler that reads settings beside the source returns these as well. */
 export interface ConfiguredOutput extends CompilerOutput {

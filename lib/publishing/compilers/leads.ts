@@ -7,7 +7,7 @@ import { CompileError, reasonOf } from '../../runtime/errors.ts'
 import { realpathOf } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside } from '../../runtime/files/paths.ts'
-import type { CompilerInput } from '../../runtime/settings/options.ts'
+import type { CompilerInput } from '../../runtime/settings/compiler.ts'
 import { firstFile, foldersFrom, nodeModulesFrom, rootFor, type Search } from './compiler.ts'
 import { NONE, PACKAGES, tsconfigFor } from './tsconfig.ts'
 

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../runtime/errors.ts'
-import type { CompilerInput } from '../../runtime/settings/options.ts'
+import type { CompilerInput } from '../../runtime/settings/compiler.ts'
 import { firstFile, searchedPaths, type Search } from './compiler.ts'
 import { sheetFor, withAdvice } from './leads.ts'
 

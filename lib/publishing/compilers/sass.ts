@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../runtime/errors.ts'
 import { decodeIfValid } from '../../runtime/urls/spelling.ts'
-import type { CompilerInput } from '../../runtime/settings/options.ts'
+import type { CompilerInput } from '../../runtime/settings/compiler.ts'
 import {
   firstFile,
   inlineMap,

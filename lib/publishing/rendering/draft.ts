@@ -17,7 +17,7 @@ import {
 } from '../sources/observation.ts'
 import type { ConfiguredOutput } from '../compilers/compiler.ts'
 import { leadsFor, type Leads } from '../compilers/leads.ts'
-import type { Compiler, CompilerInput } from '../../runtime/settings/options.ts'
+import type { Compiler, CompilerInput } from '../../runtime/settings/compiler.ts'
 import type { Project } from '../../runtime/app/extra.ts'
 import type { Details } from '../../runtime/urls/manifest.ts'
 import type { Source, Sourced } from '../sources/snapshot.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { Compiler } from '../../../lib/runtime/settings/options.ts'
+import type { Compiler } from '../../../lib/runtime/settings/compiler.ts'
 import { EXTRAS } from '../../../lib/runtime/app/extras.ts'
 import { makeCounter, makeProject, makeSite, open, placed, run, test } from '../../support/index.ts'
 import { untilSettled, warningsAbout, type Files } from '../../support/index.ts'
