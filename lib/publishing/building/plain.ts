@@ -85,7 +85,7 @@ export class PlainNames {
   async find(app: AppSettings, name: string) {
     const sources = this.#sources.of(app)
     const found = await sources.find(name)
-    const isOfPackages = sources.lists.some(each => each.fileFor && name.startsWith(each.prefix))
+    const isOfPackages = sources.lists.some(each => each.addFile && name.startsWith(each.prefix))
     if (found || !isOfPackages) return found
     const last = this.#looked.get(app)
     const isRecent = last && Date.now() < last.at + 1000

@@ -196,7 +196,7 @@ export class Renderer {
     const isOfApp = typeof known === 'object' && known.source.packageName === undefined
     if (isOfApp || !asks(source, reference)) return known
     // A file that was published before is found in `public`.
-    const added = await this.#sources.of(app).fileFor(path, source, dependencies)
+    const added = await this.#sources.of(app).addFile(path, source, dependencies)
     return added ? { app, source: added, path: assetPath(app, added.name) } : known
   }
 

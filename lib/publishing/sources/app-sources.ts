@@ -95,8 +95,8 @@ export class AppSources {
     return firstAnswer(this.lists, each => each.named?.(specifier, importer))
   }
 
-  async fileFor(path: string, from: Source, compiled: readonly string[]) {
-    const name = await firstAnswer(this.lists, each => each.fileFor?.(path, from, compiled))
+  async addFile(path: string, from: Source, compiled: readonly string[]) {
+    const name = await firstAnswer(this.lists, each => each.addFile?.(path, from, compiled))
     return this.chosen(name ?? '').source
   }
 

@@ -179,10 +179,10 @@ export interface SourceList {
   readonly prefix: string
   /** Brings the list up to date with the disk. @throws AssetError for a file that cannot be published */
   verify(): Promise<void>
-  /** The requests of texts, for a process that has not rendered them: `verify` tells whether they still hold. */
+  /** The requests of texts. The kept index sets those of the last process; `verify` tells whether they still hold. */
   asked?: unknown
   /** Adds the file that a text refers to, or what was compiled into it, and returns its name. */
-  fileFor?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
+  addFile?(path: string, from: SourceFile, compiled: readonly string[]): Promise<string | undefined>
   /** Returns the name that a bare specifier resolves to. @param importer the name of the importing module */
   named?(specifier: string, importer: string): Promise<string | undefined>
   /** Returns, only once, the draft of a script that was made to find its imports; the type is that of a room above. */

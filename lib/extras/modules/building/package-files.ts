@@ -28,7 +28,7 @@ export async function namedFiles(
     const from = await packages.placeOf(name, join(dir, 'index.js'))
     const of = await packages.installed(name, OPTION, from)
     for (const path of [paths].flat()) {
-      const file = await fileIn(of, path)
+      const file = await fileAt(of, path)
       packages.looked.add(join(of.directory, path))
       const advice = `look for it in ${of.directory}`
       if (file) found.push({ ...file, asItIs: 'named' })
@@ -39,7 +39,7 @@ export async function namedFiles(
   return found
 }
 
-async function fileIn({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
+async function fileAt({ name, directory }: Package, path: string): Promise<SourceFile | undefined> {
   const file = isCanonicalBelow(path) ? await realpathOf(join(directory, path)) : undefined
   if (file === undefined || !isInside(directory, file)) return undefined
   if (isHidden(directory, file) || !(await statOf(file))?.isFile()) return undefined
@@ -74,7 +74,7 @@ export class AskedFiles implements SourceList {
     this.version++
   })
 
-  async fileFor(path: string, from: SourceFile, compiled: readonly string[]) {
+  async addFile(path: string, from: SourceFile, compiled: readonly string[]) {
     const { looked } = this.#packages
     const before = new Set(looked)
     try {
@@ -96,17 +96,17 @@ export class AskedFiles implements SourceList {
       const isOwn = name !== undefined && isInside(directory, target)
       const home = isOwn ? undefined : this.#packages.homeOf(target)
       const found = isOwn
-        ? await fileIn({ name, directory }, pathFrom(directory, target))
-        : home && (await this.#fileIn(home, target, from, isInside(home.directory, file)))
+        ? await fileAt({ name, directory }, pathFrom(directory, target))
+        : home && (await this.#usable(home, target, from, isInside(home.directory, file)))
       if (found) return found
     }
     const folders = [dirname(from.file), this.#root]
     const kind = textType(from.name) === 'css' ? 'css' : 'module'
     const found = await sheetOf(path, kind, folders, this.#packages.looked)
-    return found?.file === undefined ? undefined : this.#fileIn(found, found.file, from)
+    return found?.file === undefined ? undefined : this.#usable(found, found.file, from)
   }
 
-  async #fileIn({ name, directory }: Package, file: string, from: SourceFile, isBeside = false) {
+  async #usable({ name, directory }: Package, file: string, from: SourceFile, isBeside = false) {
     const isOwn = isBeside || from.packageName !== undefined
     const isDependency = async () =>
       isFree(this.#app) && this.#packages.isDependency(name, from.file)
@@ -118,6 +118,6 @@ export class AskedFiles implements SourceList {
     const isPlain = (await realpathOf(join(place, 'node_modules', name))) === real
     const folder = pathFrom(this.#root, real).replace(/^node_modules\//, '')
     const shown = isPlain ? name : `-/${folder.replaceAll(/(?<![^/])\.+/g, '-')}`
-    return fileIn({ name: shown, directory: real }, pathFrom(directory, file))
+    return fileAt({ name: shown, directory: real }, pathFrom(directory, file))
   }
 }
