@@ -2,20 +2,20 @@
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { isFree, isNamed, modeOf, type JoinRow } from './options.ts'
+import { findsPackages, joinModeOf, namesPackages, type JoinRow } from './options.ts'
 
 export const modules: Extra<Pipeline> = {
   name: 'modules',
   sources: {
     async make(project) {
-      if (!project.apps.some(app => isFree(app) || isNamed(app))) return undefined
+      if (!project.apps.some(app => findsPackages(app) || namesPackages(app))) return undefined
       return (await import('./building/app-packages.ts')).packagesOf(project)
     },
     advise: async (app, specifier, { root }) =>
       (await import('./packages.ts')).adviceOn(app, specifier, root)
   },
   async bundler(project, sources: Sources, transforms) {
-    if (!project.apps.some(modeOf)) return undefined
+    if (!project.apps.some(joinModeOf)) return undefined
     return (await import('./joining/bundler.ts')).makeBundler(project, sources, transforms)
   },
   async commandLine() {

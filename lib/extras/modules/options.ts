@@ -42,12 +42,13 @@ const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
 
 const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
 
-export function isPackage(value: unknown): boolean {
-  if (!isRecord(value)) return isName(value) && PACKAGE.test(String(value))
-  return entriesGiven(value).every(
+export const isPackage = (value: unknown) => isName(value) && PACKAGE.test(String(value))
+
+const areFiles = (value: unknown) =>
+  isRecord(value) &&
+  entriesGiven(value).every(
     ([name, files]) => PACKAGE.exec(name)?.[0] === name && [files].flat().every(isName)
   )
-}
 
 const bundle: Option<ModuleOptions['bundle'], unknown> = {
   expected: "'packages', true or false",
@@ -59,7 +60,7 @@ export const MODULES = {
   bundle,
   packages: appended<Named>(
     "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }, or false",
-    value => value === false || isPackage(value)
+    value => value === false || isPackage(value) || areFiles(value)
   )
 } satisfies Record<keyof ModuleOptions, Expectation>
 
@@ -71,12 +72,16 @@ interface AppModules {
 type AppPackages = Pick<AppModules, 'packages'>
 
 /** Returns how modules of an app are joined; false if they are not. */
-export const modeOf = ({ fingerprint, bundle = true }: AppModules) => fingerprint && bundle
+export const joinModeOf = ({ fingerprint, bundle = true }: AppModules) => fingerprint && bundle
 
-export const isNamed = ({ packages }: AppPackages) => packages.some(Boolean)
+export const namesPackages = ({ packages }: AppPackages) => packages.some(Boolean)
+
+/** `['preact/hooks', { kit: ['a.css'] }]` -> `['preact/hooks']` */
+export const specifiersIn = ({ packages }: AppPackages) =>
+  packages.filter(each => typeof each === 'string')
 
 /** Tells whether an app gets the packages that its modules import. */
-export const isFree = ({ packages }: AppPackages) => !packages.includes(false)
+export const findsPackages = ({ packages }: AppPackages) => !packages.includes(false)
 
 /** `{ kit: ['a.css'] }` -> `['kit']` */
 export const namesOf = ({ packages }: AppPackages) =>

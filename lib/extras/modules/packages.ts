@@ -10,7 +10,7 @@ import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { firstFile, foldersFrom, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
-import { isFree, isPackage } from './options.ts'
+import { findsPackages, isPackage, specifiersIn } from './options.ts'
 import { hasRolldown, startedWithout } from './rolldown.ts'
 
 export interface Package {
@@ -91,7 +91,8 @@ export class Packages {
     throw unusable(`${what}: ${hint} npm install ${name}`)
   }
 
-  async isDependency(name: string, script: string): Promise<boolean> {
+  async isDependency(name: string, script: string, app: AppSettings): Promise<boolean> {
+    if (!findsPackages(app)) return false
     const key = JSON.stringify([name, dirname(script)])
     const found = (this.#found[key] ??= dependencyAmong([name], script, this.#root, this.looked))
     return (await found) !== undefined
@@ -205,18 +206,16 @@ const ROLLDOWN = 'run npm install --save-dev rolldown, and restart the server if
 
 /** Returns undefined for anything but a package: `@/lib/dial.js`, `#dial` and, unless it is installed, `fs`. */
 export async function adviceOn(app: AppSettings, specifier: string, root: string) {
-  const { packages, dir } = app
   if (!isPackage(specifier) || !/^[@\w]/.test(specifier)) return undefined
   const [name, subpath] = splitSpecifier(specifier)
   const install = `run npm install ${name}`
   const build = !(await hasRolldown(root)) ? ROLLDOWN : startedWithout.has(app) ? RESTART : install
-  const publish = isFree({ packages }) ? build : `set packages: ['${specifier}']`
-  const folders = [dir, root].flatMap(nodeModulesFrom)
+  const publish = findsPackages(app) ? build : `set packages: ['${specifier}']`
+  const folders = [app.dir, root].flatMap(nodeModulesFrom)
   if (await firstFile(folders.map(each => join(each, name, 'package.json')))) return publish
   // `lib/dial.js` is more likely a path.
   if (isBuiltin(name) || /\/.*\.m?js$/.test(subpath)) return undefined
-  const listed = packages.filter(each => typeof each === 'string')
-  const near = nearest(specifier, listed) ?? (await nearestInstalled(name, folders))
+  const near = nearest(specifier, specifiersIn(app)) ?? (await nearestInstalled(name, folders))
   const hint = near === undefined ? '' : `did you mean '${near}'? If not, `
   return `${hint}${[...new Set([install, publish])].join(' and ')}`
 }

@@ -3,7 +3,7 @@
 import type { Extra } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
-import { modeOf } from '../modules/options.ts'
+import { joinModeOf } from '../modules/options.ts'
 
 export const styles: Extra<Pipeline> = {
   name: 'styles',
@@ -16,7 +16,7 @@ export const styles: Extra<Pipeline> = {
     return minified && { ...lowered, ...minified }
   },
   async bundler(project, sources: Sources, transforms) {
-    if (!project.apps.some(modeOf)) return undefined
+    if (!project.apps.some(joinModeOf)) return undefined
     return (await import('./join.ts')).makeBundler(project, sources, transforms)
   },
   commandLine: () => import('./additions.ts')

@@ -10,7 +10,7 @@ import { decodeIfValid, encodePath } from '../../runtime/urls/spelling.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { CompileError } from '../../runtime/errors.ts'
 import { linked, nodeOf, pathsOf } from '../modules/joining/bundler.ts'
-import { modeOf } from '../modules/options.ts'
+import { joinModeOf } from '../modules/options.ts'
 import type { StyleRows } from './options.ts'
 import { plainText, type Nodes } from '../modules/joining/scripts.ts'
 import { planOf, type Plan } from './plan.ts'
@@ -61,7 +61,7 @@ export function makeBundler(
 }
 
 const isOwn = (node?: Draft) =>
-  node?.source.packageName === undefined && node && modeOf(node.app) === true
+  node?.source.packageName === undefined && node && joinModeOf(node.app) === true
 
 /** The namespace, which esbuild writes before the paths in source maps. */
 const SHEET = 'sheet'

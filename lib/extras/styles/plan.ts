@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { textType, type Draft } from '../../publishing/rendering/draft.ts'
 import type { AppSettings } from '../../runtime/settings/apps.ts'
 import type { Nodes } from '../modules/joining/scripts.ts'
-import { modeOf } from '../modules/options.ts'
+import { joinModeOf } from '../modules/options.ts'
 import { importRules, importsTwice } from './css.ts'
 
 /** Maps the paths of stylesheets to those of the imports that are joined into them. */
@@ -67,7 +67,7 @@ const LAYERS = '@layer'
 /** Returns undefined for anything that is not a stylesheet, or cannot be joined; an import that stays is undefined. */
 function importsOf(node: Draft, nodes: Nodes) {
   const { app, path, source, links = [], content, text, mayImport } = node
-  if (textType(path) !== 'css' || modeOf(app) === false) return undefined
+  if (textType(path) !== 'css' || joinModeOf(app) === false) return undefined
   if ('copyOf' in content || !isUtf8(content) || (!text && mayImport)) return undefined
   const { code = '', references = [] } = text ?? {}
   const rules = importRules(code)
@@ -91,7 +91,7 @@ const LEAD = /^(?:\uFEFF?\s*@charset[^;{}]*;)?(?:\s*@layer[^;{}]*;)*\s*$/i
 
 /** Tells whether a sheet may be joined; by `'packages'`, those of a package only with each other, like modules. */
 function mayJoin(app: AppSettings, from: string | undefined, to: Draft): boolean {
-  if (modeOf(app) === true) return modeOf(to.app) === true
+  if (joinModeOf(app) === true) return joinModeOf(to.app) === true
   const { packageName } = to.source
   return packageName !== undefined && packageName === from
 }

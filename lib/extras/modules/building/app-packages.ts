@@ -26,7 +26,7 @@ import {
   type Observation
 } from '../../../publishing/sources/observation.ts'
 import { distinct, importedBy, mayImport, type Imported, type ScriptImports } from '../imports.ts'
-import { isFree, isNamed, isPackage, modeOf } from '../options.ts'
+import { findsPackages, isPackage, joinModeOf, namesPackages, specifiersIn } from '../options.ts'
 import { OPTION, Packages, splitSpecifier, unusable } from '../packages.ts'
 import { FOLDER, isOptional, type Import, type Needed } from '../resolving.ts'
 import {
@@ -42,12 +42,12 @@ import { readPackages, type Listed } from './read.ts'
 
 export async function packagesOf(project: Project): Promise<MakeSourceList> {
   const { apps, root } = project
-  const isBuilt = apps.some(isFree) && (await hasRolldown(root))
-  if (apps.some(isNamed)) requireFolders(OPTION)
-  if (apps.some(app => namedIn(app).length > 0)) await rolldownVersion(OPTION, root)
+  const isBuilt = apps.some(findsPackages) && (await hasRolldown(root))
+  if (apps.some(namesPackages)) requireFolders(OPTION)
+  if (apps.some(app => specifiersIn(app).length > 0)) await rolldownVersion(OPTION, root)
   return (app, own) => {
     if (!isBuilt) startedWithout.add(app)
-    const isListed = isNamed(app) || (isBuilt && isFree(app))
+    const isListed = namesPackages(app) || (isBuilt && findsPackages(app))
     return [...(isListed ? [new AppPackages(app, project, own)] : []), new AskedFiles(root, app)]
   }
 }
@@ -74,7 +74,7 @@ class AppPackages implements SourceList {
     this.#app = app
     this.#project = project
     this.#own = own
-    this.#isWatched = isNamed(app)
+    this.#isWatched = namesPackages(app)
   }
 
   /** A digest that also changes with a failure, so that pages are written again. */
@@ -147,13 +147,13 @@ class AppPackages implements SourceList {
   async #modules(wanted: Needed, inputs: Observation[]): Promise<Listed> {
     const { root, mapped, constants } = wanted
     // These packages are joined with the modules of the app.
-    if (isPrecompiled(this.#app, this.#project) && modeOf(this.#app) !== false)
+    if (isPrecompiled(this.#app, this.#project) && joinModeOf(this.#app) !== false)
       return readPackages(await loadRolldown(OPTION, root), wanted)
     const versions = [process.env.PACKAGE_VERSION, await rolldownVersion(OPTION, root)]
     const places = Array.from(wanted.specifiers, ([each, { from }]) => [each, from])
     const elsewhere = places.filter(([, from]) => from !== root)
     // The number is the version of the format of kept builds.
-    const key = JSON.stringify([3, versions, namedIn(this.#app), mapped, constants, elsewhere])
+    const key = JSON.stringify([3, versions, specifiersIn(this.#app), mapped, constants, elsewhere])
     const directory = await builds.directoryFor(root, this.#app.name, wanted.condition)
     const known = this.#kept ?? (await builds.restoreBuild({ directory, key }))
     const isUsable = known && isEnough(known, wanted) && (await statOf(known.directory))
@@ -225,8 +225,6 @@ const NONE: Listed = { files: [], imports: { names: new Map(), links: new Map() 
 const isPrecompiled = ({ compile }: AppSettings, { isPrecompile }: Project) =>
   isPrecompile || !compile
 
-const namedIn = ({ packages }: AppSettings) => packages.filter(each => typeof each === 'string')
-
 /** Returns the specifiers that the option names, and those of its packages and of dependencies that scripts import. */
 async function wantedBy(
   app: AppSettings,
@@ -236,7 +234,7 @@ async function wantedBy(
 ): Promise<Needed> {
   const { root, env } = project
   const isProduction = isPrecompiled(app, project) || !['development', 'test'].includes(env)
-  const given = namedIn(app)
+  const given = specifiersIn(app)
   const packages = new Set(given.map(each => splitSpecifier(each)[0]))
   const specifiers = new Map<string, Import>()
   const add = async (specifier: string, by: string, file: string, names: readonly string[]) => {
@@ -250,8 +248,8 @@ async function wantedBy(
     if (to !== undefined || app.imports.has(specifier) || !isPackage(specifier)) continue
     const [name] = splitSpecifier(specifier)
     const isImplied = given.length > 0 && specifier.endsWith('/jsx-runtime')
-    const isDependency = async () => isFree(app) && installed.isDependency(name, file)
-    if (!packages.has(name) && !isImplied && !(await isDependency())) continue
+    const isWanted = packages.has(name) || isImplied
+    if (!isWanted && !(await installed.isDependency(name, file, app))) continue
     await add(specifier, pathFrom(root, file), file, names)
   }
   return {

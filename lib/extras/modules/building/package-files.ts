@@ -12,7 +12,6 @@ import { isCanonicalBelow } from '../../../runtime/urls/spelling.ts'
 import { sheetOf } from '../../../publishing/compilers/leads.ts'
 import { textType } from '../../../publishing/rendering/draft.ts'
 import { hasSameInputs, observeAll } from '../../../publishing/sources/observation.ts'
-import { isFree } from '../options.ts'
 import { allOf, isHidden, OPTION, Packages, unusable, type Package } from '../packages.ts'
 import { FOLDER } from '../resolving.ts'
 
@@ -108,9 +107,7 @@ export class AskedFiles implements SourceList {
 
   async #usable({ name, directory }: Package, file: string, from: SourceFile, isBeside = false) {
     const isOwn = isBeside || from.packageName !== undefined
-    const isDependency = async () =>
-      isFree(this.#app) && this.#packages.isDependency(name, from.file)
-    const mayUse = isOwn || (await isDependency())
+    const mayUse = isOwn || (await this.#packages.isDependency(name, from.file, this.#app))
     const real = mayUse ? await realpathOf(directory) : undefined
     if (real === undefined) return undefined
     // Whichever is requested first, the version that the app itself would get has the plain name.

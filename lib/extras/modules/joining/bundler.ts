@@ -11,7 +11,7 @@ import { sum } from '../../../runtime/lists.ts'
 import { textOf, type Draft } from '../../../publishing/rendering/draft.ts'
 import { brokenMap } from '../../../publishing/rendering/source-map.ts'
 import type { Sources } from '../../../publishing/sources/sources.ts'
-import { modeOf } from '../options.ts'
+import { joinModeOf } from '../options.ts'
 import { hasRolldown, loadRolldown } from '../rolldown.ts'
 import { join, type Joining, type Made } from './join.ts'
 import { planOf } from './plan.ts'
@@ -31,7 +31,7 @@ export async function makeBundler(
   const hasPackages = (app: AppSettings) =>
     sources.of(app).lists.some(({ files }) => files.some(({ specifiers }) => specifiers))
   const isMeant = (app: AppSettings) =>
-    modeOf(app) === true || (modeOf(app) === 'packages' && hasPackages(app))
+    joinModeOf(app) === true || (joinModeOf(app) === 'packages' && hasPackages(app))
   // Without Rolldown, the option `bundle` is an error.
   const isJoined = (app: AppSettings) => (isReady || app.bundle !== undefined) && isMeant(app)
   return {
@@ -82,7 +82,7 @@ async function joinedIn(joining: Omit<Joining, 'plan'>, mentioned: readonly stri
   const rolldown = await loadRolldown('joining modules', root)
   const moved = apartIn(scripts, rolldown.parseAst)
   for (;;) {
-    const plan = planOf({ scripts, modules, named, mode: modeOf(app) }, moved)
+    const plan = planOf({ scripts, modules, named, mode: joinModeOf(app) }, moved)
     const { made, moved: others } = await join(rolldown, { ...joining, plan })
     if (others.length === 0) return { modules, made }
     const before = moved.size
