@@ -6,7 +6,7 @@ import type { SourceMap } from 'rolldown'
 import type { Pages } from '../../runtime/app/extra.ts'
 import type { Transform } from '../../runtime/app/transform.ts'
 import { once } from '../../runtime/concurrency.ts'
-import { ifAssetError } from '../../runtime/errors.ts'
+import { ifAssetError, warnOnce } from '../../runtime/errors.ts'
 import type { Settings } from '../../runtime/settings/settings.ts'
 import { firstFile, inlineMap, nodeModulesFrom } from '../../publishing/compilers/compiler.ts'
 import { dependencyAmong } from '../../publishing/compilers/leads.ts'
@@ -19,10 +19,12 @@ import { loadRolldown, type Rolldown } from '../modules/rolldown.ts'
 const IMPORT = /\bfrom\s*["'](?:[^"'\n]*\/)?(p?react)(?=["'/])/g
 /** A text is unchanged if another tool has registered its components, or has written its map to a file. */
 const OTHERS = /\$RefreshReg\$|\bsourceMappingURL=(?!data:)/
+const LOST = 'an edited component loses its state in open pages; to keep it'
 const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 
 export function refreshing({ root }: Settings): Transform {
   const load = once(() => loadRolldown('Fast Refresh', root))
+  const [warn, seen] = [warnOnce(), new Set<string>()]
   return {
     async instrument(code, file, isMapped) {
       const libraries = Array.from(code.matchAll(IMPORT), ([, library]) => library)
@@ -33,6 +35,8 @@ export function refreshing({ root }: Settings): Transform {
       const looked = new Set<string>()
       const keeper = await dependencyAmong(keepers, file, root, looked)
       const rolldown = keeper && (await load().catch(ifAssetError(() => undefined)))
+      if (!rolldown && seen.has(file)) warn(`${LOST}: npm install -D rolldown ${keepers[0]}`)
+      seen.add(file)
       const make = rolldown && (await register(rolldown, code, basename(file), isMapped))
       return { code: make ? make(keeper) : code, looked: [...looked] }
     }

@@ -1,7 +1,7 @@
 // Which modules are published so that their components keep their state, and with what.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
-import { makeProject, makeSite, test, type ExecutionContext } from '../../support/index.ts'
+import { makeProject, makeSite, test, warningsAbout, type ExecutionContext } from '../../support/index.ts'
 import type { Files, Site, SiteOptions } from '../../support/index.ts'
 
 const COUNTER = `import { useState } from 'react'
@@ -79,6 +79,23 @@ for (const [title, files, options] of [
     t.notRegex(code, HOOKED)
   })
 }
+
+test('an edit of a component without react-refresh is reported with the packages to install', async t => {
+  const files = { 'scripts/counter.tsx': COUNTER, ...UNPREPARED }
+  const { site } = await published(t, files)
+  const told = () => warningsAbout('an edited component loses its state').length
+  const before = told()
+  for (const edit of ['a', 'b']) {
+    site.write('scripts/counter.tsx', `${COUNTER}// ${edit}\n`)
+    await codeOf(site)
+    t.is(told(), before + 1, edit)
+  }
+  t.regex(warningsAbout('loses its state').at(-1) ?? '', /npm install -D rolldown react-refresh$/)
+  const { site: prepared } = await published(t, { ...files, ...withPackages(REACT) })
+  prepared.write('scripts/counter.tsx', `${COUNTER}// c\n`)
+  await codeOf(prepared)
+  t.is(told(), before + 1)
+})
 
 test('a module without components or hooks is published as it was written', async t => {
   const code = "import { version } from 'react'\nconst  shown = version\nexport { shown }\n"
