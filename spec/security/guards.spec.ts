@@ -2,7 +2,6 @@
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'node:url'
-import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
 import { digestOf } from '../../lib/runtime/files/digest.ts'
@@ -272,52 +271,6 @@ test('no URL in a page or a header takes its host from the request', async t => 
       t.false(`${answer.head}${answer.text}`.includes('evil'), answer.text)
       const file = await ask(port, 'GET', '/assets/app.css', headers)
       t.false(file.head.includes('evil'))
-    }
-  }
-})
-
-function decoded({ headers, body }: Answer): string {
-  const coding = headers['content-encoding']
-  if (coding === 'br') return brotliDecompressSync(body).toString()
-  if (coding === 'gzip') return gunzipSync(body).toString()
-  return coding === undefined ? body.toString() : `unknown coding ${coding}`
-}
-
-test('each client gets an encoding that it accepts, whatever others ask for at the same time', async t => {
-  const body = 'body { color: red } '.repeat(200)
-  const root = makeProject(t, {
-    'apps/web/assets/stylesheets/app.css': body,
-    'public/assets/app.css': body,
-    'public/assets/app.css.br': brotliCompressSync(body),
-    'public/assets/app.css.gz': gzipSync(body)
-  })
-  // What two clients accept, who ask at the same time: whoever is first decides nothing.
-  const orders = [
-    ['br', undefined],
-    [undefined, 'br'],
-    ['gzip', 'br'],
-    ['identity', 'gzip, br'],
-    ['br;q=0', 'br'],
-    ['*;q=0', '*']
-  ]
-  for (const environment of Object.values(ENVIRONMENTS)) {
-    for (const order of [...orders, ...orders.map(pair => pair.toReversed())]) {
-      const { port } = await makeFront(t, { root, ...environment })
-      const codings = [...order, ...order]
-      const fields = codings.map(coding => (coding ? { 'Accept-Encoding': coding } : {}))
-      const asked = fields.map(field => ask(port, 'GET', '/assets/app.css', field))
-      const answers = await Promise.all(asked)
-      for (const [at, answer] of answers.entries()) {
-        const accepted = codings[at]
-        const coding = answer.headers['content-encoding'] ?? 'identity'
-        t.is(answer.status, 200)
-        t.is(decoded(answer), body, `${accepted} got ${coding}`)
-        const allowed = accepted === '*' ? ['br', 'gzip'] : (accepted ?? '').split(/, ?/)
-        t.true(coding === 'identity' || allowed.includes(coding), `${accepted} got ${coding}`)
-        t.is(answer.headers['content-length'], String(answer.body.length))
-      }
-      const tags = new Map(answers.map(({ headers: h }) => [h['content-encoding'], h.etag]))
-      t.is(new Set(tags.values()).size, tags.size, 'each coding has its own ETag')
     }
   }
 })
