@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import Koa2 from 'koa2'
 import { koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
-import { ask } from '../../support/raw.ts'
-import { cases, makeSite, test, withDigest, type ExecutionContext } from '../../support/index.ts'
-import type { Files, Site, SiteOptions } from '../../support/index.ts'
-import { WAYS } from '../../support/ways.ts'
+import { makeSite, test, withDigest, type ExecutionContext } from '../../support/index.ts'
+import type { Files, SiteOptions } from '../../support/index.ts'
 
 const PDF = 'the bytes of a report'
 const LARGE = Buffer.alloc(2 * 1024 * 1024, 'film')
@@ -225,57 +223,3 @@ test('the options of ctx.sendFile set type, caching and date, also with an Autho
   t.is(headers['last-modified'], undefined)
   t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
 })
-
-const BEYOND_ASCII = {
-  'Content-Disposition': 'attachment; filename="Käse.pdf"; filename*=UTF-8\'\'K%C3%A4se.pdf',
-  'X-City': 'Århus \u0080\u00ff',
-  Link: '</ä.css>; rel=preload'
-}
-/** They are sent from memory with their fields, behind these, and as a stream. */
-const SIZES = [1, 17 * 1024, 300_000]
-
-// One character for each byte.
-const linesOf = (head: string) =>
-  Array.from(head.matchAll(/^(?:content-disposition|x-city|link):.*/gim), String).toSorted()
-
-async function checkSame(t: ExecutionContext, { port, errors }: Site, folder: string) {
-  const expected = Object.entries(BEYOND_ASCII).map(([name, value]) => `${name}: ${value}`)
-  for (const size of SIZES) {
-    const path = `${folder}/${size}.pdf`
-    const etag = (await ask(port, 'HEAD', path)).headers['etag'] ?? ''
-    for (const [headers, status, length] of [
-      [{}, 200, size],
-      [{}, 200, size],
-      [{ Range: 'bytes=0-0' }, 206, 1],
-      [{ 'If-None-Match': etag }, 304, 0],
-      [{ 'If-Match': '"x"' }, 412, 0]
-    ] as const) {
-      const answer = await ask(port, 'GET', path, headers)
-      const about = `${status}, ${size} bytes`
-      t.is(answer.status, status, about)
-      // AVA's deepEqual compares bytes one by one: a third of a second for the largest.
-      t.true(answer.body.equals(Buffer.alloc(length, 0xe4)), about)
-      t.deepEqual(linesOf(answer.head), expected.toSorted(), about)
-    }
-  }
-  t.deepEqual(errors, [])
-}
-
-const PDFS = Object.fromEntries(SIZES.map(size => [`/dist/${size}.pdf`, Buffer.alloc(size, 0xe4)]))
-
-for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
-  test(`fields of options, middleware and routes are sent in Latin-1, ${way}`, async t => {
-    const mounts = { '/said': { dir: 'dist', headers: BEYOND_ASCII }, '/m': 'dist' }
-    const routes: Middleware = ctx => {
-      ctx.set(BEYOND_ASCII)
-      return ctx.sendFile(ctx.path, { root: 'dist' })
-    }
-    const given = { env: 'production', fingerprint: false, ...options, mounts, routes }
-    const site = await makeSite(t, PDFS, given)
-    site.server.prependListener('request', ({ url = '' }, res) => {
-      if (!url.startsWith('/m/')) return
-      for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
-    })
-    for (const folder of ['/said', '/m', '']) await checkSame(t, site, folder)
-  })
-}

@@ -72,7 +72,7 @@ const FILES = {
 
 const OPTIONS: SiteOptions = {
   host: 'https://cdn.example',
-  headers: { 'X-Both': 'top', 'X-Top': 'top', Vary: 'Origin' },
+  headers: { 'X-Both': 'top', 'Content-Disposition': 'filename=Århus\u0080\u00ff', Vary: 'Origin' },
   mounts: {
     '/static': {
       dir: 'build/app',
@@ -105,7 +105,8 @@ const setBefore: RequestListener = (req, res) => {
   if (req.headers['x-set-before'] === undefined) return
   res.setHeader('Cache-Control', 'private')
   res.setHeader('Set-Cookie', ['a=1', 'b=2'])
-  res.setHeader('X-Both', 'before')
+  // Koa writes the fields of its own 404 in UTF-8.
+  res.setHeader('X-Both', req.url === '/none.txt' ? 'before' : 'vorhër')
   res.setHeader('Vary', 'Cookie')
   res.setHeader('ETag', '"before"')
   res.setHeader('Expires', AFTER)

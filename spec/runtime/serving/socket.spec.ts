@@ -16,7 +16,8 @@ const run = promisify(execFile)
 const FIELDS = Object.entries({
   ETag: '"x"',
   Vary: 'Accept-Encoding',
-  'Content-Type': 'text/plain'
+  'Content-Type': 'text/plain',
+  'X-City': 'Århus \u0080\u00ff'
 })
 
 /** What happens on the server, and what the client sends beside its requests. */

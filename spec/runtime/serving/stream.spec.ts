@@ -164,10 +164,10 @@ const KEPT = {
   expires: 'Thu, 01 Jan 2026 00:00:00 GMT',
   pragma: 'no-cache',
   'content-security-policy': "default-src 'none'",
-  'content-disposition': 'attachment',
+  'content-disposition': 'filename=Århus\u0080\u00ff',
   'content-location': '/b.txt',
   'x-content-type-options': 'nosniff, nosniff',
-  link: '</a.css>; rel=preload',
+  link: '</ä.css>; rel=preload',
   'cdn-cache-control': 'max-age=5',
   vary: 'Origin'
 }
