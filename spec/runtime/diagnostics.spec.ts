@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 import type { CompileError, Compiler, DiagnosticMessages } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from '../support/examples.ts'
-import { makeSite, serial as test, type ExecutionContext } from '../support/index.ts'
+import { makeSite, messagesOf, serial as test } from '../support/index.ts'
 import { passOn } from '../support/ways.ts'
 
 const page = readPage('docs/diagnostics.md')
@@ -12,15 +12,6 @@ const [example = ''] = page.take('').map(asBody)
 
 type Name = keyof DiagnosticMessages
 const NAMES: readonly Name[] = ['compiled', 'published', 'served', 'missed', 'halted']
-
-/** The messages of a channel, from now until the spec is over. The specs of this file are serial. */
-function listen<N extends Name>(t: ExecutionContext, name: N): DiagnosticMessages[N][] {
-  const messages: DiagnosticMessages[N][] = []
-  const listener = (message: unknown) => void messages.push(message as DiagnosticMessages[N])
-  subscribe(`koa-fresh-assets:${name}`, listener)
-  t.teardown(() => unsubscribe(`koa-fresh-assets:${name}`, listener))
-  return messages
-}
 
 /** In place of Sass, which takes half a second to load. */
 const compile: Compiler['compile'] = async ({ code }) => {
@@ -31,7 +22,7 @@ const COMPILING = { compilers: [{ extensions: '.scss', target: '.css', compile }
 
 test('each compilation and publication of an asset is reported once, with its source and duration', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a{}', 'img/a.svg': '<svg/>' }, COMPILING)
-  const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
+  const [compiled, published] = [messagesOf(t, 'compiled'), messagesOf(t, 'published')]
   for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
   const [compilation, ...others] = compiled
   t.is(compilation?.source, site.at('css/app.css.scss'))
@@ -50,8 +41,8 @@ test('each compilation and publication of an asset is reported once, with its so
 
 test('a failed compilation and the 500 for it are reported with the error', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'broken' }, COMPILING)
-  const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
-  const served = listen(t, 'served')
+  const [compiled, published] = [messagesOf(t, 'compiled'), messagesOf(t, 'published')]
+  const served = messagesOf(t, 'served')
   const { bytes } = await site.ask('/assets/app.css?v=1')
   t.deepEqual([compiled.length, published.length], [1, 0])
   const error = compiled[0]?.error as CompileError | undefined
@@ -65,7 +56,7 @@ test('each response for a file is reported with its status and reason, however i
   const memory = { maxFileBytes }
   for (const options of [{}, { memory }, { front: passOn, memory }]) {
     const site = await makeSite(t, { '/public/a.txt': 'x'.repeat(3000) }, options)
-    const served = listen(t, 'served')
+    const served = messagesOf(t, 'served')
     const { headers } = await site.ask('/a.txt?secret=1')
     const line = (status: number, bytes: number, reason: string, method = 'GET') => {
       return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
@@ -91,7 +82,7 @@ test('each 404 for a URL below /assets is reported as missed', async t => {
     if (ctx.path === '/assets/thrown') ctx.throw(404)
   }
   const site = await makeSite(t, {}, { routes })
-  const missed = listen(t, 'missed')
+  const missed = messagesOf(t, 'missed')
   for (const path of ['assets/none.css?x', 'assets/route', 'assets/thrown', 'x'])
     await site.ask(`/${path}`)
   t.deepEqual(missed, [
@@ -108,7 +99,7 @@ test('a route that was halted is reported with the reason', async t => {
       ctx.body = 'page'
     })
   const site = await makeSite(t, {}, { routes })
-  const halted = listen(t, 'halted')
+  const halted = messagesOf(t, 'halted')
   await site.ask('/page')
   await site.ask('/page?q', { headers: { 'If-None-Match': '"x"' } })
   await site.ask('/page', { method: 'PUT', headers: { 'If-Match': '"y"' } })
@@ -131,7 +122,7 @@ test('docs/diagnostics.md describes each channel and property, with an example t
     t.teardown(() => unsubscribe(name, listener))
   }
   const site = await makeSite(t, { 'css/app.css.scss': 'a{}' }, COMPILING)
-  const messages = NAMES.map(name => listen(t, name))
+  const messages = NAMES.map(name => messagesOf(t, name))
   for (const name of ['app.css', 'none.css']) await site.ask(`/assets/${name}`)
   t.regex(lines.join(), /^compiled .*app\.css\.scss in \d+\.\d ms$/)
   for (const name of NAMES) t.true(page.text.includes(`\`koa-fresh-assets:${name}\``), name)

@@ -1,15 +1,13 @@
 // A server that restarts knows what the last one has published: node_modules/.cache keeps the index.
 
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize } from 'node:v8'
 import { precompile } from '../../../lib/index.ts'
-import type { DiagnosticMessages } from '../../../lib/runtime/diagnostics.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { cases, filesBelow, makeCounter, makeProject, makeSite } from '../../support/index.ts'
-import { serial as test, until, writeFiles, type ExecutionContext } from '../../support/index.ts'
-import type { Files, SiteOptions } from '../../support/index.ts'
+import { messagesOf, serial as test, until, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext, Files, SiteOptions } from '../../support/index.ts'
 
 const FILES = {
   'css/app.css.scss': '@use "part"; a { color: part.$color }',
@@ -64,19 +62,11 @@ async function restart(
   options: SiteOptions = OPTIONS,
   asked = PATHS
 ) {
-  const published: string[] = []
-  const compiled: unknown[] = []
-  const onPublished = (message: unknown) =>
-    void published.push((message as DiagnosticMessages['published']).path)
-  const onCompiled = (message: unknown) => void compiled.push(message)
-  subscribe('koa-fresh-assets:published', onPublished)
-  subscribe('koa-fresh-assets:compiled', onCompiled)
+  const [published, compiled] = [messagesOf(t, 'published'), messagesOf(t, 'compiled')]
   const site = await makeSite(t, {}, { ...options, root })
   const texts: string[] = []
   for (const path of asked) texts.push((await site.ask(path)).text)
-  unsubscribe('koa-fresh-assets:published', onPublished)
-  unsubscribe('koa-fresh-assets:compiled', onCompiled)
-  return { published, compiled, texts }
+  return { published: published.map(({ path }) => path), compiled, texts }
 }
 
 test('a server that restarts compiles and publishes nothing again, even if options are no JSON', async t => {

@@ -1,5 +1,4 @@
 // The option `packages`: modules and files of npm packages, in development and precompiled.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
@@ -8,7 +7,7 @@ import { MODULES } from '../../../lib/extras/modules/options.ts'
 import { APP, dependencies, makePage, mapIn, modulePkg, pkg, TIP } from './package-files.ts'
 import { makeFingerprinted, makeProject, makeSite, ONE_BY_ONE } from '../../support/index.ts'
 import { placed, readManifest, run, test, warningsAbout, withDigest } from '../../support/index.ts'
-import { writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { messagesOf, writeFiles } from '../../support/index.ts'
 
 /** Rolldown has a chunk of helpers of its own. */
 const isNoRuntime = (name: string) => !name.includes('/rolldown-runtime')
@@ -275,25 +274,17 @@ test('a source directory in a package has the dependencies of the project, not t
   t.deepEqual(Object.keys(await page.imports()), ['later', 'tip', 'tip/more'])
 })
 
-/** Tells how often a source of a project was compiled since. */
-function countCompiled(t: ExecutionContext) {
-  const seen: string[] = []
-  const onCompiled = (message: unknown) => void seen.push((message as { source: string }).source)
-  subscribe('koa-fresh-assets:compiled', onCompiled)
-  t.teardown(() => unsubscribe('koa-fresh-assets:compiled', onCompiled))
-  return (root: string) => seen.filter(each => each.startsWith(join(root, 'apps'))).length
-}
-
 test('a page compiles no scripts in search of packages if no source text names one', async t => {
   const own = { 'javascripts/app.ts': "import './part.js'", 'javascripts/part.js': '' }
   const page = await makePage(t, { ...AUTOMATIC, ...own }, { imports: { own: 'part.js' } })
-  const count = countCompiled(t)
+  const compiled = messagesOf(t, 'compiled')
+  const count = () => compiled.filter(({ source }) => source.startsWith(page.at(''))).length
   await page.ask('/')
   page.write('javascripts/app.ts', "import './part.js'; import 'own'")
   await page.ask('/')
-  t.is(count(page.root), 0)
+  t.is(count(), 0)
   await page.ask('/assets/app.js')
-  t.is(count(page.root), 1)
+  t.is(count(), 1)
 })
 
 test('dependencies are also found by package.json imports, compiled code and imports with comments', async t => {
