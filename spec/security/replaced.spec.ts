@@ -9,7 +9,7 @@ import { requireInPlace } from '../../lib/runtime/files/containment.ts'
 import type { OpenFile } from '../../lib/runtime/files/open-file.ts'
 import { writeAtomically } from '../../lib/publishing/writing/write.ts'
 import { digestOf, filesBelow, makeProject, replaceCalls } from '../support/index.ts'
-import { run as precompile } from '../support/index.ts'
+import { run as precompile, viteBuild } from '../support/index.ts'
 import { test, writeFiles, type ExecutionContext } from '../support/index.ts'
 import { SECRET } from './stronghold.ts'
 
@@ -83,12 +83,11 @@ const REMOVALS: Readonly<Record<string, (root: string) => Promise<Removal>>> = {
       'clean of a build': async root => {
         const [older, newer] = [join(root, 'older'), join(root, 'newer')]
         for (const [folder, file] of [
-          [older, 'sub/app-AAAAAAA1.js'],
-          [newer, 'sub/app-BBBBBBB2.js']
+          ['older', 'sub/app-AAAAAAA1.js'],
+          ['newer', 'sub/app-BBBBBBB2.js']
         ] as const) {
-          const manifest = { 'src/app.js': { file, src: 'src/app.js', isEntry: true } }
-          const written = { [file]: OLD + file, '.vite/manifest.json': JSON.stringify(manifest) }
-          writeFiles(folder, written)
+          const files = viteBuild(folder, { 'src/app.js': file })
+          writeFiles(root, { ...files, [`${folder}/${file}`]: OLD + file })
         }
         await keep(older, newer)
         return { folder: join(newer, 'sub'), run: () => cleanKept(newer, { keep: 0, age: 0 }) }

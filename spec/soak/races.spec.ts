@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import * as face from '../../lib/index.ts'
 import { cases, filesBelow, leadLink, makeProject, makeSite } from '../support/index.ts'
-import { run as precompile, serial as test, writeFiles } from '../support/index.ts'
+import { run as precompile, serial as test, viteBuild, writeFiles } from '../support/index.ts'
 import type { ExecutionContext, SiteOptions } from '../support/index.ts'
 import { PLACES } from '../security/places.ts'
 import { SECRET } from '../security/stronghold.ts'
@@ -129,10 +129,9 @@ function writeBuilds(root: string, round: number): void {
     ['newer', 'BBBB']
   ] as const) {
     const file = `assets/app-${digest}${String(round).padStart(4, '0')}.js`
-    const manifest = { 'src/app.js': { file, src: 'src/app.js', isEntry: true } }
     removeContested(join(root, folder))
-    const files = { [file]: pageOf(round), '.vite/manifest.json': JSON.stringify(manifest) }
-    writeFiles(join(root, folder), files)
+    const files = viteBuild(folder, { 'src/app.js': file })
+    writeFiles(root, { ...files, [`${folder}/${file}`]: pageOf(round) })
   }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UploadPlan } from '../../lib/extras/uploads/upload-plan.ts'
-import { makeProject, placed, run, test } from '../support/index.ts'
+import { makeProject, placed, run, test, viteBuild, viteMount } from '../support/index.ts'
 import type { ExecutionContext } from '../support/index.ts'
 import { linkSdk, makeBucket, type Bucket } from './bucket.ts'
 
@@ -19,13 +19,11 @@ async function precompiled(t: ExecutionContext, release: number): Promise<string
       'large.bin': `${release} ${LARGE}`,
       'größe 1.svg': '<svg/>'
     }),
-    'dist/.vite/manifest.json': '{"main.js":{"file":"main-CZTearZk.js","isEntry":true}}',
-    'dist/main-CZTearZk.js': 'main()',
+    ...viteBuild('dist', { 'main.js': 'main-CZTearZk.js' }),
     'dist/robots.txt': 'robots',
     'assets.config.mjs': `export default { host: 'https://cdn.example.com', mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } } }`
   })
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
-  await run({ root, mounts })
+  await run({ root, mounts: { '/static': viteMount() } })
   return linkSdk(root)
 }
 

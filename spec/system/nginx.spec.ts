@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { Middleware } from 'koa'
 import { ask, makeProject, makeSite, open, placed, readManifest, run } from '../support/index.ts'
-import { targetOf, test, type ExecutionContext } from '../support/index.ts'
+import { targetOf, test, viteBuild, viteMount, type ExecutionContext } from '../support/index.ts'
 import { nginxInFront, type Ports, proxyInFront } from './in-front.ts'
 
 const FILES_CONF = 'demo/deploy/nginx/files.conf'
@@ -43,15 +43,12 @@ test('nginx allows every origin for the same responses as the application does w
   const root = makeProject(t, {
     ...placed({ 'stylesheets/app.css': 'a {}' }),
     'public/robots.txt': 'robots',
-    'dist/.vite/manifest.json': JSON.stringify({
-      'src/a.js': { file: 'assets/a-CZTearZk.js', src: 'src/a.js', isEntry: true }
-    }),
-    'dist/assets/a-CZTearZk.js': 'a()',
+    ...viteBuild('dist', { 'src/a.js': 'assets/a-CZTearZk.js' }),
     'dist/plain.js': 'plain()',
     'dist/assets/no hash.js': 'none()'
   })
   await run({ root })
-  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const mounts = { '/static': viteMount() }
   const host = 'https://cdn.example'
   const site = await makeSite(t, {}, { root, env: 'production', host, mounts })
   const port = await nginxInFront(t, root, site.port)

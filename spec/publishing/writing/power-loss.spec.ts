@@ -4,7 +4,8 @@ import { basename, dirname, join, relative } from 'node:path'
 import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN, makeProject, openDescriptors, replaceCalls } from '../../support/index.ts'
-import { serial as test, until, writeFiles, type ExecutionContext } from '../../support/index.ts'
+import { serial as test, until, viteBuild, writeFiles } from '../../support/index.ts'
+import type { ExecutionContext } from '../../support/index.ts'
 
 type Event =
   | { readonly call: 'sync'; readonly path: string }
@@ -110,12 +111,9 @@ if (compress && keep)
   test('keep and compress end only once all that they wrote is saved to the disk', async t => {
     const root = makeProject(t)
     const release = (folder: string, hash: string) => {
-      const name = `assets/app-${hash}.js`
-      const manifest = { 'src/app.js': { file: name, src: 'src/app.js', isEntry: true } }
-      writeFiles(root, {
-        [`${folder}/${name}`]: CSS + hash,
-        [`${folder}/.vite/manifest.json`]: JSON.stringify(manifest)
-      })
+      const file = `assets/app-${hash}.js`
+      const files = viteBuild(folder, { 'src/app.js': file })
+      writeFiles(root, { ...files, [`${folder}/${file}`]: CSS + hash })
     }
     release('older', 'AAAAAAA1')
     release('newer', 'BBBBBBB2')
