@@ -3,7 +3,6 @@
 import fs from 'node:fs/promises'
 import { readdirSync, readFileSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import * as face from '../../lib/index.ts'
 import { withFingerprint } from '../../lib/runtime/urls/spelling.ts'
 import { requireInPlace } from '../../lib/runtime/files/containment.ts'
 import type { OpenFile } from '../../lib/runtime/files/open-file.ts'
@@ -11,16 +10,10 @@ import { writeAtomically } from '../../lib/publishing/writing/write.ts'
 import { digestOf, filesBelow, makeProject, replaceCalls } from '../support/index.ts'
 import { run as precompile, viteBuild } from '../support/index.ts'
 import { test, writeFiles, type ExecutionContext } from '../support/index.ts'
+import { ofExtras } from '../support/of-extras.ts'
 import { SECRET } from './stronghold.ts'
 
-// What an extra adds, as long as it is there.
-const { clean, compress, keep, cleanKept } = face as {
-  clean?: (options: object, limits: { keep: number; age: number }) => Promise<unknown>
-  compress?: (directory: string) => Promise<unknown>
-  keep?: (older: string, newer: string) => Promise<unknown>
-  cleanKept?: (directory: string, limits: { keep: number; age: number }) => Promise<unknown>
-}
-
+const { clean, compress, keep, cleanKept } = ofExtras
 const TEMPORARY = /^\.koa-fresh-assets-.*\.tmp$/
 
 test('a temporary file that somebody has moved is not removed from its new place', async t => {

@@ -4,18 +4,12 @@ import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import * as face from '../../lib/index.ts'
 import { cases, filesBelow, leadLink, makeProject, makeSite } from '../support/index.ts'
 import { run as precompile, serial as test, viteBuild, writeFiles } from '../support/index.ts'
 import type { ExecutionContext, SiteOptions } from '../support/index.ts'
 import { PLACES } from '../security/places.ts'
 import { SECRET } from '../security/stronghold.ts'
-
-// What an extra adds, as long as it is there.
-const { compress, keep } = face as {
-  compress?: (directory: string) => Promise<unknown>
-  keep?: (older: string, newer: string) => Promise<unknown>
-}
+import { ofExtras } from '../support/of-extras.ts'
 
 interface Race {
   readonly rounds: number
@@ -35,6 +29,7 @@ interface Race {
   readonly isServed?: boolean
 }
 
+const { compress, keep } = ofExtras
 const IMAGES = 'apps/web/assets/images'
 const EDITED = 'apps/web/assets/x/sub/app.css'
 const ON_REQUEST = { site: { env: 'test' }, rounds: cases(8, 1000) }

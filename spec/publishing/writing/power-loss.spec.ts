@@ -1,11 +1,11 @@
 // Power loss: what is on the disk itself before a name, a manifest or a list leads to it.
 import fs from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import * as face from '../../../lib/index.ts'
 import { precompile } from '../../../lib/koa-assets.ts'
 import { AS_WRITTEN, makeProject, openDescriptors, replaceCalls } from '../../support/index.ts'
 import { serial as test, until, viteBuild, writeFiles } from '../../support/index.ts'
 import type { ExecutionContext } from '../../support/index.ts'
+import { ofExtras } from '../../support/of-extras.ts'
 
 type Event =
   | { readonly call: 'sync'; readonly path: string }
@@ -101,12 +101,7 @@ test('each of many files is saved to the disk just once, before the manifest nam
   await until(() => openDescriptors() <= open, 'no descriptor is left')
 })
 
-// What an extra adds, as long as it is there.
-const { compress, keep } = face as {
-  compress?: (directory: string) => Promise<unknown>
-  keep?: (older: string, newer: string) => Promise<unknown>
-}
-
+const { compress, keep } = ofExtras
 if (compress && keep)
   test('keep and compress end only once all that they wrote is saved to the disk', async t => {
     const root = makeProject(t)
