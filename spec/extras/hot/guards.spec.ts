@@ -2,7 +2,6 @@
 import { ask } from '../../support/raw.ts'
 import { makeSite, test, type ExecutionContext, type Site } from '../../support/index.ts'
 import { openTold, type Told } from '../live/tab.ts'
-import { REFUSED } from '../live/refused.ts'
 
 const FILES = {
   'js/app.js': "import './part.js'\nimport './data.json'\nimport '/secret.js'\nimport 'lib'\n",
@@ -64,18 +63,6 @@ async function answered(site: Site, path: string, headers?: Readonly<Record<stri
   const { status, head, body } = await ask(site.port, 'GET', path, headers)
   return { status, head: head.replace(/^Date: .*\r\n/m, ''), body: body.toString() }
 }
-
-test('other sites and machines get no update and no script of hot replacement', async t => {
-  const { site, told } = await edited(t)
-  const names = ['hot.js', 'refresh.js', 'live?use=part.js&tick=0', `hot.js?t=${told.hot?.tick}`]
-  t.is((await answered(site, '/assets/-/hot.js')).status, 200)
-  for (const [what, headers] of Object.entries(REFUSED)) {
-    const missing = await answered(site, '/assets/missing.js', headers)
-    t.is(missing.status, 404)
-    for (const name of names)
-      t.deepEqual(await answered(site, `/assets/-/${name}`, headers), missing, `${what}: ${name}`)
-  }
-})
 
 test('a page for another host, or behind a proxy, names no version of an edited module', async t => {
   const { site, told } = await edited(t)

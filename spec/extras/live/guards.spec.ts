@@ -12,7 +12,7 @@ import { makeSite, serial as test, type SiteOptions } from '../../support/index.
 const FILES = { 'css/app.css': 'a{}', 'img/a.svg': '<svg/>' }
 const NAMES = [
   ...['', 'live', 'live.js', 'other', '?json', 'asset?path=/assets/app.css'],
-  ...['requests', 'inspector.css']
+  ...['requests', 'inspector.css', 'hot.js', 'refresh.js']
 ]
 const TAG = '<script src="/assets/-/live.js" type="module" async="async"></script>'
 /** Another extra may have a script of its own behind it. */
