@@ -197,23 +197,6 @@ test('50 edits of React components lose nothing that was clicked or typed, in Fi
 })
 
 for (const [name, library] of Object.entries(LIBRARIES)) {
-  test(`an edited component of ${name} keeps its state`, async t => {
-    const { page, edit } = await open(t, library, launchChromium)
-    await use(page)
-    edit('shop.tsx', '<h1>Shop', '<h1>Market')
-    await shows(page, text('h1'), 'Market')
-    await checkKept(t, page)
-    edit('item.tsx', 'Apple', 'Pear')
-    await shows(page, text('p'), 'Pear for 1')
-    await checkKept(t, page)
-    edit('shop.tsx', 'count + step', 'count * step')
-    edit('shop.tsx', '<h1>Market', '<h1>Store')
-    await shows(page, text('h1'), 'Store')
-    await click(page)
-    await shows(page, text('button'), '4')
-    t.deepEqual(page.complaints, [])
-  })
-
   test(`an edited export or hook beside components of ${name} renders its importers again`, async t => {
     const { page, edit } = await open(t, library, launchChromium)
     await use(page)
