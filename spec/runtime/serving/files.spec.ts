@@ -1,6 +1,5 @@
 // What is known of files: what is missing, for `revalidate` seconds; and files that change while they are found,
 // opened or sent.
-import { gzipSync } from 'node:zlib'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import type { RequestListener } from 'node:http'
@@ -362,12 +361,4 @@ test('an app that compiles publishes its first asset where public has no folder 
   })
   for (let times = 0; times < 2; times++) t.is((await site.ask('/about')).text, 'page')
   t.is((await site.ask('/assets/site.css')).text, 'a{}')
-})
-
-test('a compressed copy beside a file of any type is sent', async t => {
-  const text = 'x'.repeat(2000)
-  const files = { '/public/scene.glb': text, '/public/scene.glb.gz': gzipSync(text) }
-  const site = await makeSite(t, files, PRODUCTION)
-  const { headers } = await site.ask('/scene.glb', { headers: { 'Accept-Encoding': 'gzip' } })
-  t.is(headers['content-encoding'], 'gzip')
 })

@@ -151,10 +151,11 @@ test('with a CDN host all origins may read assets, in development only local one
 })
 
 const CSS = 'body { color: red }\n'.repeat(50)
+/** Copies are sent of a file of any type. */
 const FORMS = {
-  '/public/a.css': CSS,
-  '/public/a.css.br': brotliCompressSync(CSS),
-  '/public/a.css.gz': gzipSync(CSS)
+  '/public/scene.glb': CSS,
+  '/public/scene.glb.br': brotliCompressSync(CSS),
+  '/public/scene.glb.gz': gzipSync(CSS)
 }
 /** A mount of the same files. */
 const MOUNTS = { '/static': { dir: 'public', cacheControl: 'public, max-age=0, must-revalidate' } }
@@ -164,7 +165,7 @@ async function makeCoded(t: ExecutionContext, options: SiteOptions = {}, files: 
   for (const path of Object.keys(files)) utimesSync(site.at(path), THEN, THEN)
   const get = (acceptEncoding: string | undefined, headers = {}) => {
     const accepted = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
-    return site.ask('/a.css', { headers: { ...accepted, ...headers } })
+    return site.ask('/scene.glb', { headers: { ...accepted, ...headers } })
   }
   return { ...site, get }
 }
@@ -188,8 +189,8 @@ const CHOICES = {
 test('a client gets the coding to which it gives the most weight, else the smallest', async t => {
   const { get, ask } = await makeCoded(t, { mounts: MOUNTS })
   const bytesOf = {
-    br: FORMS['/public/a.css.br'],
-    gzip: FORMS['/public/a.css.gz'],
+    br: FORMS['/public/scene.glb.br'],
+    gzip: FORMS['/public/scene.glb.gz'],
     '': Buffer.from(CSS)
   }
   // They ask at the same time: whoever is first decides nothing.
@@ -197,12 +198,12 @@ test('a client gets the coding to which it gives the most weight, else the small
     CHOICES[coding].map(async acceptEncoding => {
       const { status, headers, bytes } = await get(acceptEncoding)
       const asked = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
-      const ofMount = await ask('/static/a.css', { headers: asked })
+      const ofMount = await ask('/static/scene.glb', { headers: asked })
       t.deepEqual({ ...ofMount.headers, date: '' }, { ...headers, date: '' })
       t.deepEqual(ofMount.bytes, bytes)
       t.deepEqual([status, headers['content-encoding'] ?? ''], [200, coding], acceptEncoding)
       t.deepEqual(bytes, bytesOf[coding], acceptEncoding)
-      t.is(headers['content-type'], 'text/css; charset=utf-8')
+      t.is(headers['content-type'], 'model/gltf-binary')
     })
   )
   await Promise.all(asking)
@@ -230,7 +231,7 @@ test('caches can tell the codings of a file apart, by ETag and Vary', async t =>
 
 test('a response has no Vary without a compressed copy, or while sources are compiled', async t => {
   for (const { get } of [
-    await makeCoded(t, {}, { '/public/a.css': CSS }),
+    await makeCoded(t, {}, { '/public/scene.glb': CSS }),
     await makeCoded(t, { env: 'development' })
   ]) {
     t.is((await get('br, gzip')).text, CSS)
