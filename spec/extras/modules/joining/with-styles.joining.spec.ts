@@ -164,13 +164,12 @@ page(data)`,
   t.true(shop.text('main.js').includes(`from "${json}" with { type: "json" }`))
 })
 
-/** A package with a module that stays a file, and what that imports, at whatever distance. */
-async function makeFinder(t: ExecutionContext, base: string) {
+test('modules in an import cycle all keep their files if one of them is not joined', async t => {
   const main = "import { at } from 'finder'\nexport const found = at()"
   const finder = {
     'index.js':
       "export * from './root.js'\nimport { base } from './base.js'\nimport { at as more } from './more.js'\nexport function at() { return more(base) }",
-    'base.js': `${base}\nexport const base = root(import.meta.url)`,
+    'base.js': "import { root } from './index.js'\nexport const base = root(import.meta.url)",
     'more.js': 'export const at = place => place',
     'root.js': "import { cut } from './cut.js'\nexport const root = url => cut(url)",
     'cut.js': 'export const cut = url => new URL(url).protocol'
@@ -179,19 +178,9 @@ async function makeFinder(t: ExecutionContext, base: string) {
   const { assets } = readManifest(shop.root)
   const below = new Set(assets['/assets/npm/finder/base.js']?.imports)
   for (const path of below) for (const to of assets[path]?.imports ?? []) below.add(to)
-  return { shop, below: [...below].toSorted() }
-}
-
-test('the imports of a module that is not joined run before it', async t => {
-  const { shop, below } = await makeFinder(t, "import { root } from './root.js'")
-  t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder/root.js'])
-  t.is((await runModule(shop, 'main.js'))['found'], 'file:')
-})
-
-test('modules in an import cycle all keep their files if one of them is not joined', async t => {
-  const { shop, below } = await makeFinder(t, "import { root } from './index.js'")
   const names = ['base', 'more', 'root'].map(name => `/assets/npm/finder/${name}.js`)
-  t.deepEqual(below, ['/assets/joined/finder/shared.js', '/assets/npm/finder.js', ...names])
+  const kept = ['/assets/joined/finder/shared.js', '/assets/npm/finder.js', ...names]
+  t.deepEqual([...below].toSorted(), kept)
   t.false(shop.text('joined/finder/shared.js').includes('import'))
   t.true(shop.text('npm/finder.js').includes('function at'))
 })
