@@ -150,19 +150,6 @@ test('imports in a cycle, and a file that imports itself, are followed only once
   ])
 })
 
-test('app-CW6zNwpo.css is immutable as its suffix is a hash, unlike app-settings.js', async t => {
-  const [file, word] = ['assets/app-CW6zNwpo.css', 'app-settings.js']
-  const manifest = {
-    'src/app.css.scss': { ...entryAt(file), name: 'app.css' },
-    'src/app.js': { ...entryAt(word), name: 'app' },
-    'src/a.js': { ...entryAt('a.js'), name: 'a' }
-  }
-  const { ask } = await makeSite(t, {}, given(t, manifest, [file, word, 'a.js']))
-  const cachingOf = async (path: string) => (await ask(`/static/${path}`)).headers['cache-control']
-  t.is(await cachingOf(file), 'public, max-age=31536000, immutable')
-  t.is(await cachingOf(word), 'no-cache')
-})
-
 test('without modern chunks the legacy entry is for every browser', async t => {
   const manifest = {
     '../../vite/legacy-polyfills-legacy': entryAt('polyfills-legacy-CZTearZk.js'),

@@ -39,7 +39,7 @@ test.before(async () => {
     main: 'src/main.ts',
     admin: 'src/admin.ts',
     other: 'src/other.ts',
-    print: 'src/print.css',
+    'print.css': 'src/print.css',
     html: 'index.html',
     react: 'src/react.tsx',
     'a b/(group)/né': 'src/a b/(group)/né.ts'
