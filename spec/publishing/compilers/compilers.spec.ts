@@ -261,16 +261,6 @@ for (const [extension, [code, column, told]] of Object.entries(BROKEN)) {
   })
 }
 
-test('a broken or missing Sass import is an error until that import is fixed', async t => {
-  const site = await makeSite(t, { 'stylesheets/app.css.scss': "@use 'part';" })
-  const said = async () => (await site.ask('/assets/app.css')).text
-  t.true((await said()).includes("Can't find stylesheet to import."))
-  site.write('stylesheets/_part.scss', 'a {\n  top: $x\n}')
-  t.true((await said()).includes('apps/web/assets/stylesheets/_part.scss:2:8'))
-  site.write('stylesheets/_part.scss', 'a { top: 1px }')
-  t.is((await site.ask('/assets/app.css')).status, 200)
-})
-
 for (const env of ['production', 'test']) {
   const options = { env, compile: true, fingerprint: false }
 
