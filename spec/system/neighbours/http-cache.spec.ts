@@ -9,7 +9,6 @@ import { openTab } from '../../extras/live/tab.ts'
 import { makeSite, test, until, type Site } from '../../support/index.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
-const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
 
 async function page(ctx: Koa.Context): Promise<void> {
   ctx.expires(900, 'public')
@@ -66,18 +65,6 @@ test('autoEtag gives a compressed page an ETag only where koa-compress is in fro
       t.is(again.status, headers.etag === undefined ? 200 : 304)
     }
     t.deepEqual(site.errors, [])
-  }
-})
-
-test('with koa-compress the Vary of a page names Accept-Encoding only once', async t => {
-  for (const isInFront of [true, false]) {
-    const app = new Koa()
-    const both = [compress(), koaHttpCache({ ...PUBLIC, credentials: false })]
-    for (const middleware of isInFront ? both : both.toReversed()) app.use(middleware)
-    app.use(ctx => void (ctx.body = ctx.acceptsEncodings('gzip') && 'a long page '.repeat(1000)))
-    const { headers } = await (await open(t, app)).get({ 'accept-encoding': 'gzip' })
-    t.is(headers['content-encoding'], 'gzip')
-    t.is(headers.vary, 'Accept-Encoding')
   }
 })
 
