@@ -18,11 +18,11 @@ import {
   settle
 } from './runtime/http-cache/settings.ts'
 import {
-  forbidStoringError,
   forbidStoringUnlessSaid,
   forbidStoringWhenSent,
   mayHaveDefaults,
   replaceWritten,
+  asUnstored,
   writeDefaults
 } from './runtime/http-cache/defaults.ts'
 import { loadReports } from './runtime/http-cache/reports.ts'
@@ -77,15 +77,12 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
     const outer = state.settings
     if (outer === undefined && refreshes.size > 0) await refreshVersions()
     state.settings = settings
+    state.keysField = settings.groups.header ?? state.keysField
     if (settings.defaults !== undefined) state.mayHaveDefaults = true
     try {
       await next()
     } catch (error) {
-      if (state.decision === undefined) {
-        state.withdrawInvalidation()
-        forbidStoringError(ctx, state, error)
-        throw error
-      }
+      if (state.decision === undefined) throw asUnstored(ctx, state, error)
       // A route that halts no longer responds by itself.
       ctx.respond = true
       if (!isHalt(error)) ctx.app.emit('error', error, ctx)
@@ -96,10 +93,13 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
     if (ctx.respond === false || ctx.res.headersSent) return
     const reports = settings.isDevelopment ? await loadReports() : []
     for (const { report } of reports) report(ctx, state, settings)
-    finishResponse(ctx, state, settings)
+    try {
+      finishResponse(ctx, state, settings)
+    } catch (error) {
+      throw asUnstored(ctx, state, error)
+    }
   }
 }
-
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   // Middleware between two koaHttpCache may have changed the body meanwhile.
   state.serialized = undefined
@@ -152,10 +152,8 @@ function dropBody(ctx: Context): void {
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Decision): void {
   for (const name of ctx.res.getHeaderNames()) if (CONTENT_FIELD.test(name)) ctx.remove(name)
-  if (ctx.body != null) {
-    state.hadStream = isStream(ctx.body)
-    dropBody(ctx)
-  }
+  state.hadStream ||= isStream(ctx.body)
+  if (ctx.body != null) dropBody(ctx)
   // The status is set after the body, as setting the body changes it.
   ctx.status = status
   state.setValidators(validators)

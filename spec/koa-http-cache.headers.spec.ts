@@ -224,6 +224,40 @@ test('a failed response changes nothing in any cache, wherever it is rendered', 
   }
 })
 
+const LATE: Readonly<Record<string, Route>> = {
+  'a body that is not JSON': ctx => (ctx.body = { id: 1n }),
+  'a body that throws a 404': ctx => (ctx.body = { toJSON: () => ctx.throw(404) }),
+  'a version that throws': () => undefined,
+  'a boolean that is a function': ctx => void (Boolean(ctx.fresh) && (ctx.status = 304))
+}
+test('an error while a response is finished changes nothing in any cache', async t => {
+  const render: Koa.Middleware = (ctx, next) =>
+    next().catch((error: Error & { status?: number }) => {
+      ctx.status = error.status ?? 500
+      ctx.body = 'sorry'
+    })
+  for (const [kind, route] of Object.entries(LATE))
+    for (const defaults of [{}, { cacheControl: 'public' }])
+      for (const isWritten of [true, false]) {
+        if (!isWritten && !defaults.cacheControl) continue
+        const version = (ctx: Koa.Context) => (kind.includes('version') ? ctx.throw(503) : '1')
+        const app = new Koa().use(render)
+        app.use(koaHttpCache({ autoEtag: true, version, ...defaults })).use(ctx => {
+          ctx.body = 'page'
+          ctx.etag = 'x'
+          if (isWritten) ctx.expires(900, 'public')
+          if (!kind.includes('version')) ctx.remove('ETag')
+          return route(ctx)
+        })
+        const site = await open(t, app)
+        const { status, headers } = await site.get({
+          'if-modified-since': new Date(0).toUTCString()
+        })
+        t.deepEqual([status >= 400, headers['cache-control']], [true, 'no-store'], kind)
+        t.is(headers.expires, undefined, kind)
+      }
+})
+
 test('with a default, a 404 without a route is not cached, unless middleware in front responds', async t => {
   // As koa-static does with `defer`, whose files have a lifetime if nobody wrote one.
   const deferred: Koa.Middleware = async (ctx, next) => {
@@ -293,7 +327,7 @@ test('a Cache-Control that a route writes for its failed response is kept', asyn
 })
 
 test('a 200 and a 304 name each cache group of several calls once', async t => {
-  const app = new Koa().use(koaHttpCache())
+  const app = new Koa().use(koaHttpCache({ groups: { header: 'xkey' } }))
   app.use((ctx, next) => {
     ctx.cacheGroups('site', 'books')
     return next()
@@ -308,6 +342,7 @@ test('a 200 and a 304 name each cache group of several calls once', async t => {
   for (const conditions of [{}, { 'if-none-match': '"x"' }]) {
     const { headers } = await site.get(conditions, '/book')
     t.is(headers['cache-groups'], '"site", "books", "book-7"')
+    t.is(headers['xkey'], 'site books book-7')
     t.is((await site.get(conditions)).headers['cache-groups'], '"site", "books"')
   }
 })

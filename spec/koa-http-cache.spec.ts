@@ -247,6 +247,25 @@ test('of several calls of ctx.fresh the first match counts', async t => {
   t.deepEqual([status, headers.etag], [304, '"second"'])
 })
 
+test('of several calls of ctx.fresh the last one names the validators that are sent', async t => {
+  const [first, second] = [
+    { etag: 'a', lastModified: DATE },
+    { etag: 'b', lastModified: '2021-01-01T00:00Z' }
+  ]
+  const states = [first, second, { etag: 'a' }, { lastModified: DATE }, null]
+  const calls = states.flatMap(one => states.map(other => [one, other] as const))
+  const site = await openRoute(t, async ctx => {
+    for (const state of calls[Number(ctx.query['at'])] ?? []) await ctx.fresh(state)
+    ctx.body = 'page'
+  })
+  for (const [at, [, last]] of calls.entries()) {
+    const { headers } = await site.get({}, `/?at=${at}`)
+    const { etag, lastModified } = { ...last } as { etag?: string; lastModified?: string | Date }
+    const date = lastModified && new Date(lastModified).toUTCString()
+    t.deepEqual([headers.etag, headers['last-modified']], [etag && `"${etag}"`, date], `${at}`)
+  }
+})
+
 test('of two koaHttpCache the inner one responds, with its own options', async t => {
   const app = new Koa().use(koaHttpCache({ version: () => 'outer', cacheControl: 'no-cache' }))
   app.use(async (ctx, next) => {

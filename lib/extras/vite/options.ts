@@ -35,9 +35,8 @@ interface ModuleGraph {
 
 export interface BuildOptions {
   /**
-   * The bundler's manifest, relative to `root`, for `ctx.assets.entry` and for `immutable`: Vite's,
-   * esbuild's metafile, or webpack's and Rspack's stats. It is read at start and when it changes, and is
-   * never served. Default: none.
+   * The bundler's manifest, relative to `root`, for `ctx.assets.entry` and for `immutable`: Vite's, esbuild's metafile,
+   * or webpack's and Rspack's stats. It is read at start and when it changes, and is never served. Default: none.
    */
   manifest?: string | undefined
   /**

@@ -15,6 +15,7 @@ export function report(ctx: Context, state: RequestState, settings: HttpCacheSet
   // The outermost koaHttpCache reports for those behind it.
   if (state.settings !== undefined) return
   if (state.isReadAsBoolean) reportReadAsBoolean(ctx, state, settings)
+  if (state.isReplaced) tell(ctx, settings, 'replaced', REPLACED)
   // A cookie that is read later, as by a log, does not change the page.
   const use = cookieUse(ctx)
   // After `{ halt: false }` the route decides.
@@ -43,6 +44,9 @@ function tell(ctx: Context, settings: HttpCacheSettings, kind: string, problem: 
   const { method, path } = requestLine(ctx.req)
   warn(`${method} ${path} ${problem}`)
 }
+
+const REPLACED =
+  'called ctx.fresh with two states, of which the last one is sent: name both in one call, as in { etag: [1, 2] }'
 
 // Code that takes ctx.fresh, which is a function here, for Koa's boolean never finds it false.
 function reportReadAsBoolean(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {

@@ -136,7 +136,6 @@ export class Rebuilt {
 }
 
 /** Tells whether an asset could not be written because its source has changed since it was built. */
-function isOutdated(error: AssetError): boolean {
-  if (error instanceof CompileError) return false
-  return error instanceof SourceEdited || errorCode(error.cause) === 'ENOENT'
-}
+const isOutdated = (error: AssetError) =>
+  error instanceof SourceEdited ||
+  (!(error instanceof CompileError) && errorCode(error.cause) === 'ENOENT')

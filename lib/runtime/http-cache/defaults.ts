@@ -87,16 +87,18 @@ function cookieUseOfBody(ctx: Context, { serialized }: RequestState): string | u
 }
 
 /** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
-export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
+export function asUnstored(ctx: Context, state: RequestState, error: unknown): unknown {
+  state.withdrawInvalidation()
   const { status, statusCode, headers } = (error ?? {}) as Record<string, unknown>
   // Koa reads the status of an error in the same way.
   const given = status ?? statusCode
-  if (typeof given === 'number' && given < 400) return
+  if (typeof given === 'number' && given < 400) return error
   const isWritten = replaceWritten(ctx, state)
   if (state.mayHaveDefaults) forbidStoringUnlessSaid(ctx)
-  if (!(isWritten || state.mayHaveDefaults) || !isRecord(error)) return
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left alone.
-  Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
+  if ((isWritten || state.mayHaveDefaults) && isRecord(error))
+    Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
+  return error
 }
 
 /** Replaces what a route wrote for a success by `no-store`. @returns whether it wrote a lifetime */

@@ -84,9 +84,8 @@ export interface CachingFields {
 
 const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
-const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(name =>
-  name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
-)
+const keyOf = (name: string) => name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
+const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(keyOf)
 // A comma that is followed by an even number of quotes is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
@@ -177,7 +176,7 @@ export function readSeconds(name: string, given: unknown): number {
 
 function readFlag({ values }: Directives, given: string, value: unknown, known = KEYS): void {
   const name = canonical(given)
-  if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${given}: 60 }`)
+  if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${keyOf(name)}: 60 }`)
   if (!FLAGS.has(name)) throw unknownDirective(given, known)
   if (typeof value !== 'boolean') throw optionError(name, 'true or false', value)
   if (value) values.set(name, true)

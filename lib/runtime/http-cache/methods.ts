@@ -13,7 +13,6 @@ import {
 } from './directives.ts'
 import type { Fresh } from './fresh.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
-import type { HttpCacheSettings } from './settings.ts'
 
 /** `koaHttpCache` adds these methods to Koa's context. */
 export interface HttpCacheMethods {
@@ -143,7 +142,7 @@ function cacheGroups(this: WithState, ...added: readonly string[]): void {
   const state = requireState(this, 'cacheGroups')
   const groups = [...new Set([...state.groups, ...added])]
   if (groups.length === 0) return
-  const { header } = state.settings.groups
+  const header = state.keysField
   const fields = {
     'Cache-Groups': formatGroups(groups),
     ...(header && { [header]: formatKeys(header, groups) })
@@ -168,7 +167,7 @@ function invalidateCacheGroups(this: WithState, ...added: readonly string[]): vo
 
 function requireState(ctx: WithState, method: string) {
   const state = ctx[STATE]
-  if (state?.settings !== undefined) return state as RequestState & { settings: HttpCacheSettings }
+  if (state?.settings !== undefined) return state
   throw new Error(
     `ctx.${method} was called outside of koaHttpCache: register koaHttpCache before the middleware that ` +
       'calls it, and call it before that middleware returns'

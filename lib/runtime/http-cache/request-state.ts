@@ -59,6 +59,10 @@ export class RequestState {
   /** The response belongs to `groups`, and invalidates those of `invalidated` (RFC 9875). */
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
+  /** The CDN's own field for the groups, of the innermost koaHttpCache that names one. */
+  keysField: string | undefined = undefined
+  /** Two calls of `ctx.fresh` had different validators, of which the last ones are sent. */
+  isReplaced = false
   private written: readonly HeaderField[] = NONE
   private validators: Validators = {}
   private readonly ctx: Context
@@ -122,15 +126,19 @@ export class RequestState {
 
   /** A failure is not the representation that `ctx.fresh` was called for (RFC 9110 section 8.8). */
   removeValidators(): void {
-    const { ctx, validators } = this
+    const { etag, lastModified } = this.validators
     this.validators = {}
-    const { etag, lastModified } = validators
-    if (etag !== undefined && ctx.res.getHeader('ETag') === etag) ctx.remove('ETag')
-    if (lastModified !== undefined) ctx.remove('Last-Modified')
+    if (etag !== undefined && this.ctx.res.getHeader('ETag') === etag) this.ctx.remove('ETag')
+    if (lastModified !== undefined) this.ctx.remove('Last-Modified')
   }
 
   setValidators({ etag, lastModified }: Validators): void {
     const { ctx } = this
+    const { etag: tag = etag, lastModified: date = lastModified } = this.validators
+    if (tag !== etag || date !== lastModified) {
+      this.isReplaced = true
+      this.removeValidators()
+    }
     this.validators = { etag, lastModified }
     if (etag !== undefined && ctx.res.getHeader('ETag') !== etag) ctx.set('ETag', etag)
     if (lastModified !== undefined) ctx.set('Last-Modified', formatHttpDate(lastModified))

@@ -52,9 +52,7 @@ export interface KoaHttpCacheOptions {
    * deploy's ID, `ctx.assets.version`, `versionOf('views')`. A route that gives only a date then gets an ETag
    * as well, and If-Modified-Since alone is a 200, since a date shows no new version. The empty string and
    * `undefined` are not mixed in. Methods other than GET, HEAD and QUERY are evaluated without it: a deploy
-   * changes no state that they overwrite. Default: none.
-   *
-   * Any other result fails the request with a TypeError.
+   * changes no state that they overwrite. Any other result is a TypeError. Default: none.
    */
   readonly version?: ((ctx: Context) => string | undefined) | undefined
   /**
@@ -160,8 +158,7 @@ function settleVersion(version: KoaHttpCacheOptions['version']) {
   if (version === undefined) return undefined
   return (ctx: Context): string | undefined => {
     const given: unknown = version(ctx)
-    if (given === undefined || given === '') return undefined
-    if (typeof given === 'string') return given
+    if (given === undefined || typeof given === 'string') return given || undefined
     throw optionError('version(ctx)', 'a string or undefined', given)
   }
 }

@@ -42,9 +42,8 @@ export interface CompilerOutput {
   /** The text of the asset, or its bytes. */
   readonly code: string | Uint8Array
   /**
-   * Absolute paths of every other file that was read, of directories whose names were read, and of files that
-   * were looked up and not found. The source is compiled again when one of them changes or appears. Default:
-   * none.
+   * Absolute paths of every other file that was read, of directories whose names were read, and of files that were
+   * looked up and not found. The source is compiled again when one of them changes or appears. Default: none.
    */
   readonly dependencies?: readonly string[]
 }

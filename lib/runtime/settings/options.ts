@@ -9,9 +9,8 @@ export interface SourceOptions {
   /** The directory, relative to the app's directory. */
   dir: string
   /**
-   * The folder below the URL prefix, such as `icons`, under which the tree is published with its layout: names keep
-   * all folders, and no tail finds them. `/`: the URL prefix itself. Default: none; names are as for any source
-   * directory.
+   * The folder below the URL prefix, such as `icons`, under which the tree is published with its layout: names keep all
+   * folders, and no tail finds them. `/`: the URL prefix itself. Default: none; names are as for any source directory.
    */
   at?: string | undefined
   /** Globs of paths below `dir`; one without a slash matches files in any folder: `*.svg`. Default: all files. */
@@ -174,9 +173,8 @@ export interface MountOptions extends MountExtras {
    */
   fallback?: string | FallbackPage | FallbackOptions | undefined
   /**
-   * Globs of paths below `dir`, files or whole folders, that are not served; one without a slash matches in any
-   * folder: `*.md`. As in .gitignore, `/drafts` is in `dir` itself, and `drafts/` is any folder of that name. Default:
-   * none.
+   * Globs of paths below `dir`, files or whole folders, that are not served; one without a slash matches in any folder:
+   * `*.md`. As in .gitignore, `/drafts` is in `dir` itself, and `drafts/` is any folder of that name. Default: none.
    */
   exclude?: string | readonly string[] | undefined
   /**

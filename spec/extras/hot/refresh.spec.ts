@@ -1,7 +1,13 @@
 // Which modules are published so that their components keep their state, and with what.
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
-import { makeProject, makeSite, test, warningsAbout, type ExecutionContext } from '../../support/index.ts'
+import {
+  makeProject,
+  makeSite,
+  test,
+  warningsAbout,
+  type ExecutionContext
+} from '../../support/index.ts'
 import type { Files, Site, SiteOptions } from '../../support/index.ts'
 
 const COUNTER = `import { useState } from 'react'

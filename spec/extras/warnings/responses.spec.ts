@@ -247,6 +247,20 @@ test('a public response to a request with credentials is sent as written, with o
   t.deepEqual(more, [])
 })
 
+test('a route that calls ctx.fresh with two states is reported once', async t => {
+  const calls =
+    (...states: readonly string[]): Route =>
+    async ctx => {
+      for (const state of states) await ctx.fresh(state)
+    }
+  const routes = { '/two': calls('author-1', 'book-1'), '/one': calls('book-1', 'book-1') }
+  const site = await siteOf(t, [routed(routes)])
+  for (const _ of [1, 2]) for (const path of Object.keys(routes)) await site.get({}, path)
+  const [told = '', ...others] = warningsAbout('/two')
+  t.regex(told, /two states.* name both in one call/)
+  t.deepEqual([others, warningsAbout('/one')], [[], []])
+})
+
 test('two types or languages of a page that have one ETag are reported once', async t => {
   const negotiated =
     (tag: (type: unknown, language: unknown) => unknown): Route =>

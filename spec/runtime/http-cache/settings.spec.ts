@@ -294,7 +294,7 @@ const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
   [{ smaxage: '1d' }, /did you mean 'sMaxage'\?/],
   ['must_revalidat', /did you mean 'must-revalidate'\?/],
   [{ minFresh: 1 }, /^unknown directive 'minFresh': known directives: /],
-  ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
+  ['max-age', /max-age needs seconds: \{ maxAge: 60 \}/],
   [{ __proto__: null, constructor: 1 }, /unknown directive 'constructor'/],
   ...WRONG_LIFETIMES.map(maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]),
   ['private', CONTRADICTION],
