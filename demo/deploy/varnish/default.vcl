@@ -127,18 +127,23 @@ sub vcl_backend_fetch {
   }
 }
 
-# RFC 9111 section 4.4: a successful change invalidates its URL, and that of its Location on the same origin.
-sub invalidate_urls {
+# The URL of Location on the same origin, if that is a path or a whole URL; otherwise that of the request.
+sub find_location {
   set bereq.http.X-Url = regsub(beresp.http.Location, "#.*", "");
-  if (bereq.http.X-Url ~ "^https?://") {
-    if (std.tolower(regsub(bereq.http.X-Url, "^https?://([^/]*).*", "\1")) != bereq.http.Host) {
+  if (bereq.http.X-Url ~ "^(https?:)?//") {
+    if (std.tolower(regsub(bereq.http.X-Url, "^[^/]*//([^/]*).*", "\1")) != bereq.http.Host) {
       unset bereq.http.X-Url;
     }
-    set bereq.http.X-Url = regsub(bereq.http.X-Url, "^https?://[^/]*", "");
+    set bereq.http.X-Url = regsub(bereq.http.X-Url, "^[^/]*//[^/]*", "");
   }
   if (bereq.http.X-Url !~ "^/") {
     set bereq.http.X-Url = bereq.url;
   }
+}
+
+# RFC 9111 section 4.4: a successful change invalidates its URL, and that of its Location on the same origin.
+sub invalidate_urls {
+  call find_location;
   if (!std.ban("obj.http.X-Groups-Host == " + bereq.http.Host
         + " && obj.http.X-Url == " + regsuball(bereq.url, {"[\s"]"}, "_"))
       || !std.ban("obj.http.X-Groups-Host == " + bereq.http.Host

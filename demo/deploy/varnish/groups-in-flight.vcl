@@ -27,7 +27,7 @@ sub vcl_backend_fetch {
   set bereq.http.X-Group-Since = std.time2real(now, 0.0);
 }
 
-# VCL has no loop. The application names at most 32 groups in a response, and its URL is one more.
+# VCL has no loop. The application names at most 32 groups in a response; its URL and that of its Location are two more.
 sub vcl_backend_response {
   set bereq.http.X-Group-List = {"""} + regsuball(bereq.url, {"["\\]"}, "_") + {"""};
   if (bereq.method ~ "^(GET|HEAD|OPTIONS|TRACE|QUERY)$") {
@@ -36,11 +36,14 @@ sub vcl_backend_response {
   } elsif (beresp.status < 400) {
     # As in groups.vcl.
     std.collect(beresp.http.Cache-Group-Invalidation);
-    set bereq.http.X-Group-List = bereq.http.X-Group-List + beresp.http.Cache-Group-Invalidation;
+    call find_location;
+    set bereq.http.X-Group-List = bereq.http.X-Group-List + {"""} + regsuball(bereq.http.X-Url, {"["\\]"}, "_")
+      + {"""} + beresp.http.Cache-Group-Invalidation;
+    unset bereq.http.X-Url;
   } else {
     unset bereq.http.X-Group-List;
   }
-  call next_group;
+  call next_group; call next_group;
   call next_8_groups; call next_8_groups; call next_8_groups; call next_8_groups;
   set beresp.http.X-Group-Since = bereq.http.X-Group-Since;
   set beresp.http.X-Group-Slots = bereq.http.X-Group-Slots;
