@@ -1,6 +1,8 @@
 // docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
 import Koa2 from 'koa2'
@@ -30,6 +32,7 @@ const [ownExample] = page.take('Then your own assets').map(asBody)
 const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
 const [lifetimeExample] = page.take('koa-cache-control and koa-no-cache').map(asBody)
+const [changedExample] = page.take('Files that a middleware changes').map(asBody)
 const [aliasExample] = page.take('Aliases').map(asBody)
 const [everyPathExample] = page.take('A route for every path').map(asBody)
 const [sirvExample] = page.take('sirv').map(asBody)
@@ -274,6 +277,35 @@ test('every option that the tables give for an old one exists', t => {
   t.true(named.length > 10)
   for (const name of named) t.true(known.has(name) || theirs.includes(name), name)
   t.deepEqual(blocksLeft(), [])
+})
+
+test('the example for files that a middleware changes sends and compares what that makes of them', async t => {
+  let version = 'one'
+  const change: Middleware = async (ctx, next) => {
+    await next()
+    const body: unknown = ctx.body
+    const bytes = Buffer.isBuffer(body) ? body : await buffer(body as Readable)
+    ctx.body = bytes.toString().replace('VERSION', version)
+  }
+  const root = makeProject(t, { 'public/app.js': `'VERSION' // ${TEXT}` })
+  writeFiles(root, { 'public/app.js.br': brotliCompressSync(`'VERSION' // ${TEXT}`) })
+  const start = `app.use(koaHttpCache({ autoEtag: true })).use(change)`
+  const ask = await siteOf(
+    t,
+    root,
+    `${start}\n${changedExample}\napp.use(koaFiles('public', {}))`,
+    {
+      change
+    }
+  )
+  const { headers } = await ask('/app.js', { headers: BR })
+  const conditions = { 'if-none-match': headers.etag, ...BR }
+  t.is((await ask('/app.js', { headers: conditions })).status, 304)
+  const part = await ask('/app.js', { headers: { range: 'bytes=0-3' } })
+  t.deepEqual([part.status, part.text.slice(0, 5)], [200, "'one'"])
+  version = 'two'
+  const { status, text } = await ask('/app.js', { headers: conditions })
+  t.deepEqual([status, text.slice(0, 5)], [200, "'two'"])
 })
 
 test('the example for koa-send sends a report to those who may have it', async t => {
