@@ -204,9 +204,9 @@ async function findFile(pipeline: Pipeline, wanted: Wanted, { sourced, verdict }
     return [`identity: ${size} bytes`, ...shown.map(header => `${header}: ${headers[header]}`)]
   })
   const file: Step = { subject: 'file', finding, details }
-  const answer = (isFound: boolean, outcome: string) => {
-    return { isFound, outcome, representations, file }
-  }
+  const told = { representations, file }
+  const answer = (isFound: boolean, outcome: string) => ({ isFound, outcome, ...told })
+  if (pipeline.failure) return answer(false, 'none, as koaAssets() throws')
   if (app.compile && sourced && !mounted && (sourced === name || app.fingerprint)) {
     if (sourced !== name && !found)
       return answer(false, '200 if the source still yields these bytes, otherwise 404')

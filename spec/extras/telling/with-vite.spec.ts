@@ -100,14 +100,14 @@ test("explain leaves a path in a mount with dev to the bundler's dev server", as
   t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })
 
-test('where a missing manifest makes koaAssets() throw, explain still answers, with that error', async t => {
+test('where a missing manifest makes koaAssets() throw, explain shows that error, and no response', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}', 'public/a.txt': '' })
   const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
   const options = { root, mounts, env: 'staging', compile: true, serve: true }
-  const { steps, isFound } = await explain('app.css', options)
+  const { steps, outcome, isFound } = await explain('app.css', options)
   const settings = steps.find(({ subject }) => subject === 'settings')
   t.regex(settings?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
-  t.true(isFound)
+  t.deepEqual([outcome, isFound], ['none, as koaAssets() throws', false])
 })
 
 const VITE = viteMount()
