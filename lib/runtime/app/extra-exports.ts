@@ -9,14 +9,7 @@ export type {
 export type { LiveTagOptions } from '../../extras/live/tag.ts'
 export type { DeltaReport, DeltaSavings } from '../../extras/deltas/options.ts'
 export type { JoinReport } from '../../extras/modules/options.ts'
-export {
-  clean,
-  cleanKept,
-  compress,
-  keep,
-  verify,
-  verifyCopies
-} from '../../extras/releases/exports.ts'
+export * from '../../extras/releases/exports.ts'
 export type { KeepOptions, KeepReport } from '../../extras/releases/keep.ts'
 export type { CleanKeptOptions, CleanOptions, CleanReport } from '../../extras/releases/clean.ts'
 export type {
