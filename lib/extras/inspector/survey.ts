@@ -74,10 +74,6 @@ export type AssetRecord = Awaited<ReturnType<typeof recordOf>>
 
 export const pathInDirectory = ({ directory, file }: Source) => pathFrom(directory, file)
 
-/** Tells whether a file was built from packages: its path in a cache means nothing to a developer. */
-const isBuilt = (source: Source) =>
-  source.packageName !== undefined && pathInDirectory(source) === source.name
-
 /** Returns the record of an asset, with encoded plain URL paths, and files relative to the project root. */
 export async function recordOf(survey: Survey, place: Listed, seen: Seen | undefined) {
   const { settings, directories } = survey.pipeline
@@ -90,12 +86,14 @@ export async function recordOf(survey: Survey, place: Listed, seen: Seen | undef
   const { sources } = publishingIn(survey.pipeline)
   const tails = app.tails ? sources.of(app).tailsOf(source) : undefined
   const inputs = (seen?.inputs ?? []).filter(isFileObservation)
+  // The path of a file that was built from packages is in a cache, and means nothing to a developer.
+  const isBuilt = source.packageName !== undefined && pathInDirectory(source) === source.name
   const referring = [...survey.seen].filter(([, { refersTo }]) => refersTo.includes(path))
   return {
     path: encodePath(path),
     name: source.name,
     app: app.name,
-    source: isBuilt(source)
+    source: isBuilt
       ? `built from ${source.specifiers?.join(', ') ?? 'packages'}`
       : shown(source.file),
     state: seen?.state,

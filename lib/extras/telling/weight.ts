@@ -83,7 +83,6 @@ async function reached(entries: readonly string[], weighed: (path: string) => Pr
   return [...files.values()]
 }
 
-const NONE: Weighed = { size: 0, parts: [], loads: [], later: [] }
 const FONT = /\.(?:woff2?|[ot]tf)$/i
 
 /** Keeps one of the sources of a font: browsers load the first in a declaration, as all support WOFF2 and none EOT. */
@@ -104,7 +103,7 @@ function weigherOf(settings: Settings, published: AssetsByPath) {
   const fileOf = ({ target }: Asset) => publicFile(settings, decodeURIComponent(target))
   return async (path: string): Promise<Weighed> => {
     const entry = published.get(path)
-    if (!entry) return NONE
+    if (!entry) return { size: 0, parts: [], loads: [], later: [] }
     const { imports = [], dynamicImports: later = [], sources = [path], target } = entry
     const pathAt = (url: string) => new URL(url, `http://localhost${target}`).pathname
     const copy = await statOf(fileOf(entry) + COPY)

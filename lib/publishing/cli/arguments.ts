@@ -60,18 +60,15 @@ export function parseCommandLine(words: readonly string[], commands: readonly Co
   // `help precompile` is the same as `precompile --help`.
   const isHelp = positionals[0] === 'help'
   const [name, ...args] = isHelp ? positionals.slice(1) : positionals
-  const command = name === undefined ? undefined : findCommand(name, commands)
+  const command = commands.find(each => each.name === name)
+  if (name !== undefined && !command) {
+    const names = commands.map(each => each.name)
+    throw new UsageError(unknownName('command', name, names).message)
+  }
   for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
   const given = { ...values, ...(isHelp && { help: true }) } as Values
   if (command && !given.help) checkArguments(args, command)
   return { command, args, values: given }
-}
-
-function findCommand(given: string, commands: readonly Command[]): Command {
-  const command = commands.find(({ name }) => name === given)
-  if (command) return command
-  const names = commands.map(({ name }) => name)
-  throw new UsageError(unknownName('command', given, names).message)
 }
 
 function checkOption(

@@ -32,22 +32,18 @@ const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 // Links and redirects on other sites may lead to pages that only this machine may see. The host is checked too, as a
 // foreign one may resolve to 127.0.0.1 (DNS rebinding); one of `hosts`, in lower case, is trusted from any address.
 export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
-  const { headers, url, socket, httpVersion } = request
+  const { headers, rawHeaders = [], url, socket, httpVersion } = request
   // No browser speaks HTTP/1.0, but nginx with a bare `proxy_pass` does, and gives no other sign of itself.
   if (httpVersion === '1.0') return false
   // A target in absolute form has a host of its own, which would win (RFC 9112 section 3.2.2).
   if (!url?.startsWith('/') || !Object.keys(headers).every(name => DIRECT.test(name))) return false
-  if (hasTwoHosts(request)) return false
+  // Node takes the first host, but a proxy in front may have checked the other.
+  const isHost = (name: string, at: number) => at % 2 === 0 && /^(?:host|:authority)$/i.test(name)
+  if (rawHeaders.filter(isHost).length > 1) return false
   const authority = String(headers[':authority'] ?? headers.host).toLowerCase()
   const host = AUTHORITY.exec(authority)?.[1] ?? ''
   const isLoopback = LOOPBACK_HOST.test(host) && LOOPBACK_ADDRESS.test(socket.remoteAddress ?? '')
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
-}
-
-/** Node takes the first host, but a proxy in front may have checked the other. */
-function hasTwoHosts({ rawHeaders = [] }: Requester): boolean {
-  const isHost = (name: string, at: number) => at % 2 === 0 && /^(?:host|:authority)$/i.test(name)
-  return rawHeaders.filter(isHost).length > 1
 }
 
 /** Tells whether an Origin is this machine, with any port, or one of the names, which are in lower case. */

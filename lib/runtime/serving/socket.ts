@@ -7,7 +7,6 @@
 import type { ReadStream, Stats } from 'node:fs'
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import send from 'send'
 import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from './stream.ts'
@@ -21,7 +20,7 @@ export function exitToSocket(
   hasPassed: (ctx: Context) => boolean
 ): (ctx: Context) => Exit {
   return ctx => {
-    const app = ctx.app as Koa & { readonly compose?: unknown }
+    const app: Context['app'] & { readonly compose?: unknown } = ctx.app
     const isFirst = app.middleware[0] === middleware && (app.compose ?? compose) === compose
     return isFirst && !hasPassed(ctx) ? toSocket : toKoa
   }
