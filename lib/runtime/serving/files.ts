@@ -185,8 +185,7 @@ export class ServedFiles {
     const fields = { ...own, ofDeltas: sent?.ofDeltas, vary }
     const made = (bytes: Bytes) => new Variant(bytes, fields)
     const variants = [made(identity), ...others.map(made)] as const
-    const found = { copies, isVerified, find: sent?.find }
-    return this.#served(wanted, variants, found, openedAt)
+    return this.#served(wanted, variants, { copies, isVerified, find: sent?.find }, openedAt)
   }
 
   /** This is a separate function, as everything that its closures refer to is kept as long as the file. */
@@ -223,8 +222,7 @@ export class ServedFiles {
     const fields = this.directory.fieldsOf(wanted, false)
     const found = { copies: new Map(), isVerified: false }
     const served = this.#served(wanted, [new Variant(identity, fields)], found, Date.now())
-    // A load in progress may be out of date.
-    this.#loads.delete(wanted.path)
+    this.forget(wanted)
     this.#memory.set(this.#key(wanted.path), served)
     return served
   }
