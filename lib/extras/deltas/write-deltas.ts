@@ -96,8 +96,7 @@ export async function writerAgainst(served: BuiltDirectory, unsaved: NewNames, a
         Math.abs(Number(stats?.size ?? 0n) - bytes.length)
       const nearest = await sortedBy(files, (_, stats) => distance(stats))
       const target = { file, bytes, smallest, beside, keepsOthers: true, unsaved, saved }
-      const from = nearest.slice(0, MAX_DELTAS)
-      await updateDeltas(target, served.place, from, older.place)
+      await updateDeltas(target, served.place, nearest.slice(0, MAX_DELTAS), older.place)
     }
   }
 }

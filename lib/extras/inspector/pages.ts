@@ -128,8 +128,7 @@ const LONG_LINE = /^(.{500}).+$/gm
 async function sourceOf({ pipeline }: Survey, { source }: Listed) {
   const { settings, directories } = pipeline
   const wanted = wantedAt(`/${pathInDirectory(source)}`, settings)
-  const files = directories.rootAt(source.directory)
-  const content = await files.open(wanted, async (_, opened) => {
+  const content = await directories.rootAt(source.directory).open(wanted, async (_, opened) => {
     const pieces = await streamOf(opened, MAX_BYTES).toArray()
     return Buffer.concat(pieces as Buffer[])
   })

@@ -170,7 +170,6 @@ class Channel {
     this.#generation = generation
     await this.#tellOf(connections, watched)
     if (isFirst && !this.#isAsked) this.#lookAgain(LATER_MS)
-    return undefined
   }
 
   async #tellOf(connections: readonly Connection[], watched: Part): Promise<void> {

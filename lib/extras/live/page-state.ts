@@ -81,8 +81,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const stamps = inputs.flatMap(each => (isFileObservation(each) ? each.stamp : []))
     const times = stamps.length > 0 ? stamps : [stamp]
     const changedAt = Math.max(...times.map(({ mtimeNs }) => Number(mtimeNs / 1_000_000n)))
-    const url = base + pipeline.addressOf(plain)
-    const part = { key, version, changedAt, path, url }
+    const part = { key, version, changedAt, path, url: base + pipeline.addressOf(plain) }
     const { source } = publishing.sources.of(plain.app).chosen(plain.name)
     const isOfPackage = source?.specifiers !== undefined
     return { part, inputs: inputs.map(each => each.path), isOfPackage }

@@ -131,8 +131,7 @@ function written(node: XmlNode, parent: XmlElement, refuse: Refuse, depth: numbe
   if (name.includes(':') || name === 'metadata') return ''
   if (!ELEMENTS.has(name)) return refuse(`it contains <${name}>`, node)
   const attributes = attributesOf(node, refuse).map(([key, value]) => writeAttribute(key, value))
-  const tag = attributes.join('')
-  return `<${name}${tag}>${contentOf(node, refuse, depth + 1)}</${name}>`
+  return `<${name}${attributes.join('')}>${contentOf(node, refuse, depth + 1)}</${name}>`
 }
 
 function attributesOf(node: XmlElement, refuse: Refuse): [name: string, value: string][] {

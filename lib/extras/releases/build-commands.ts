@@ -52,8 +52,7 @@ those of the same name with another hash, on Node 22.19, 24.6 or newer.`,
     const { include, exclude } = values
     const against = values.against && directoryAt(values, values.against)
     const options = { ...run, against, include, exclude }
-    const directory = directoryAt(values, args[0] ?? '')
-    const report = await compressDirectory(directory, options)
+    const report = await compressDirectory(directoryAt(values, args[0] ?? ''), options)
     warnOfLarge(output, report)
     return output.result(report, summary(report))
   })

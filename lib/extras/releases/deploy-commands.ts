@@ -51,9 +51,8 @@ async function verifyPublic(output: Output, project: Project): Promise<number> {
   const views = await firstAnswer(project.extras, extra => extra.views?.check(project))
   if (!views) return printProblems(output, report, totals)
   for (const doubt of views.doubts) output.warn(doubt)
-  const problems = [...report.problems, ...views.problems]
   const help = report.problems.length > 0 ? undefined : views.help
-  const all = { ...report, problems, ...views.report }
+  const all = { ...report, problems: [...report.problems, ...views.problems], ...views.report }
   return printProblems(output, all, [...totals, views.total], { help })
 }
 

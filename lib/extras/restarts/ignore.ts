@@ -51,8 +51,7 @@ export const pm2Line = `ignore_watch: ${JSON.stringify([...IGNORED, 'node_module
 
 /** Finds the files that pm2 reads, which may be code, and the texts of those with `ignore_watch`. */
 export function pm2Config(root: string) {
-  const names = readDirectory(root).map(({ name }) => name)
-  const files = names.filter(name => PM2_FILE.test(name))
+  const files = readDirectory(root).flatMap(({ name }) => (PM2_FILE.test(name) ? name : []))
   const texts = files.map(name => readIfThere(join(root, name))?.toString() ?? '')
   const ignored = texts.filter(text => text.includes('ignore_watch')).join(' ')
   const place = `the app's entry of ${files[0] ?? 'ecosystem.config.cjs'}`

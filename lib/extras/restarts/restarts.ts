@@ -22,8 +22,7 @@ export async function warnOfRestarts(settings: Settings, warn: Warn, started?: S
   const { root, publicDir, prefix, apps } = settings
   const published = join(publicDir, prefix)
   const isPublishing = apps.some(app => app.compile)
-  const found = isPublishing ? [nodemon(at), pm2(at), watchPath(at)] : []
-  for (const program of found) {
+  for (const program of isPublishing ? [nodemon(at), pm2(at), watchPath(at)] : []) {
     const { watched = [], ignored = '', name, advice } = program ?? {}
     const isWatched = watched.some(path => isInside(resolve(at.cwd, withoutGlob(path)), published))
     if (!isWatched || ignored.includes(basename(publicDir))) continue

@@ -90,9 +90,8 @@ const IN_SCRIPTS: readonly Feature[] = [
 
 /** Returns the features in a text that a browser of the target lacks, each once. */
 export function lackingIn(code: string, isCss: boolean, target: readonly string[]) {
-  const all = isCss ? IN_CSS : IN_SCRIPTS
   const text = isCss ? blanked(code) : code
-  return all.flatMap(([name, written, versions]) => {
+  return (isCss ? IN_CSS : IN_SCRIPTS).flatMap(([name, written, versions]) => {
     const browser = target.find(each => lacks(each, versions.split(' ')))
     const at = browser === undefined ? -1 : text.search(written)
     return browser === undefined || at === -1 ? [] : [{ name, browser, at }]

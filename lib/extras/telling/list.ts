@@ -189,10 +189,8 @@ export async function readSource(pipeline: Pipeline, asset: Sourced): Promise<Re
 /** Returns the state. The next request publishes an `outdated` or `unpublished` asset; a `broken` one cannot be. */
 export async function stateOf(pipeline: Pipeline, { app, path }: Sourced, { digest }: Reading) {
   if (digest === undefined && (app.compile || !app.fingerprint)) return 'broken'
-  if (app.fingerprint) {
-    const entry = pipeline.namesOf(app)?.assets.get(encodePath(path))
-    return entry ? 'published' : 'unpublished'
-  }
+  if (app.fingerprint)
+    return pipeline.namesOf(app)?.assets.has(encodePath(path)) ? 'published' : 'unpublished'
   const file = publicFile(pipeline.settings, path)
   if (!(await statOf(file))?.isFile()) return 'unpublished'
   return (await digestOfFile(file)) === digest ? 'published' : 'outdated'

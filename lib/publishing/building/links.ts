@@ -103,10 +103,8 @@ function finishOne(node: Draft, urls: Urls, cycle: ReadonlySet<string>, base: st
   const content = finish(node, urls)
   const known = { ...importsOf(node, cycle), sources: node.sources?.map(encodePath) }
   const sumsOf = (bytes: Content) => checksumsOfBytes(bytes as Uint8Array, app.integrity)
-  if (node.map === undefined) {
-    const sums = node.sums ?? sumsOf(content)
-    return [builtFrom(node, content, sums, { ...known, ...node.details })]
-  }
+  if (node.map === undefined)
+    return [builtFrom(node, content, node.sums ?? sumsOf(content), { ...known, ...node.details })]
   const mapBytes = Buffer.from(text ? shiftMap(node.map, text, urls) : node.map)
   if (app.sourceMaps !== true) {
     const built = builtFrom(node, content, sumsOf(content), known)

@@ -125,8 +125,7 @@ export class Rebuilt {
     await commitAll((await writeAsset(this.#settings, built)).replacements)
     const duration = performance.now() - startedAt
     if (published.hasSubscribers) published.publish({ path, source: source.file, duration })
-    const stats = await Promise.all(files.map(statOf))
-    const seen = stats.flatMap((each, at) =>
+    const seen = (await Promise.all(files.map(statOf))).flatMap((each, at) =>
       each ? { path: files[at] ?? '', stamp: stampOf(each) } : []
     )
     const entry = this.index.peek(path)

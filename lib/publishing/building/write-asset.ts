@@ -65,8 +65,7 @@ export async function writeAsset(
     const isCopied = from && 'copyOf' in from
     return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
   })
-  const plainFile = publicFile(settings, built.path)
-  const plain = await prepareFiles(plainFile, written, checks)
+  const plain = await prepareFiles(publicFile(settings, built.path), written, checks)
   return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 

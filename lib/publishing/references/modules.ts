@@ -153,8 +153,7 @@ export function remedyFor(
 ): string | undefined {
   const { path, suffix, type, kind, lead } = reference
   if (kind !== 'import' && kind !== 'dynamic-import') return undefined
-  const extension = extname(path).toLowerCase()
-  const { target } = compilersFor(compilers).get(extension) ?? {}
+  const { target } = compilersFor(compilers).get(extname(path).toLowerCase()) ?? {}
   const given = (target === undefined ? path : path.replace(/\.\w*$/, withDot(target))) + suffix
   const isMapped = imports.has(path) || lead?.file !== undefined
   const [form, remedy] = FOREIGN.find(([each]) => !isMapped && each.test(given)) ?? []

@@ -23,8 +23,7 @@ export function shiftMap(json: string, text: Referring, urls: Urls): string {
   const shifts = shiftsOf(text, urls)
   const map = shifts.length > 0 ? parseMap(json) : undefined
   if (!map) return json
-  const lines = shifted(decode(map.mappings), shifts)
-  return JSON.stringify({ ...map, mappings: encode(lines) })
+  return JSON.stringify({ ...map, mappings: encode(shifted(decode(map.mappings), shifts)) })
 }
 
 const INLINE_MAP =

@@ -229,8 +229,7 @@ export class Pipeline {
     const plain = splitFingerprint(name)?.name
     const names = this.namesOf(app)
     if (plain === undefined || !names || names === this.#reported) return
-    const asset = names.assets.get(encodePath(assetPath(app, plain)))
-    if (asset?.target !== encodePath(path)) return
+    if (names.assets.get(encodePath(assetPath(app, plain)))?.target !== encodePath(path)) return
     this.#reported = names
     this.warn(
       this.settings.serve

@@ -94,8 +94,7 @@ export function settleApps(basis: Basis): Apps {
 function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean) {
   const { options, root, env, prefix } = basis
   const dir = absolutePath(root, app.dir ?? join('apps', name))
-  const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
-  const given = app.path ?? defaultPath
+  const given = app.path ?? (isOnly || name === 'web' ? '/' : `/${name}`)
   const expected = "a path such as '/admin'"
   const path = settlePath(given, 'path', expected, `apps.${name}.`)
   // Development has its pages below `/-/`.

@@ -115,8 +115,7 @@ export class ReloadedNames extends ReloadedFile {
 // Without mounts, a site without assets of its own looks like a server that was deployed without its manifest.
 function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
-  const sources = [...own, ...assetSources.list()]
-  const source = sources.find(isDirectory)
+  const source = [...own, ...assetSources.list()].find(isDirectory)
   // Many folders named assets contain other things.
   const doubt = ', or, if the folder assets is something else, set apps: false'
   if (source !== undefined)

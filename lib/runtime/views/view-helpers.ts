@@ -82,8 +82,7 @@ export function makeViewHelpers<A extends App>(
     const app = String(given)
     const helpers = makers.get(app)?.(options)
     if (helpers) return helpers
-    const advice = `the apps are: ${names.join(', ') || 'none'}`
-    throw unknownName('app', app, names, { advice })
+    throw unknownName('app', app, names, { advice: `the apps are: ${names.join(', ') || 'none'}` })
   }
   for (const app of settings.apps)
     makers.set(app.name, helpersFor(settings, assetsOf(app), added, pick))

@@ -8,7 +8,6 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
   const outputs = new Map(
     Object.entries(given).map(([path, output]) => [path, readOutput(path, output, base)])
   )
-  const all = [...outputs.values()]
   const entries = new Map(
     [...outputs].flatMap(([path, { entryPoint }]) =>
       entryPoint === undefined ? [] : [[entryPoint, path]]
@@ -20,7 +19,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string) {
     ...bundleOf(outputs, known),
     // A file that a loader copies has one source; a script or stylesheet belongs to an entry, or to no source.
     sources: new Map(
-      all.flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
+      [...outputs.values()].flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
         const isCopied = !/\.(?:m?js|css)(?:\.map)?$/.test(file) && others.length === 0
         const name = entryPoint ?? (isCopied ? source : undefined)
         return name === undefined ? [] : [[name, file] as const]
