@@ -21,7 +21,7 @@ const RUNTIME: Budgets = {
   'http-cache': 1366,
   settings: 1402,
   urls: 551,
-  serving: 1915,
+  serving: 1908,
   views: 826,
   app: 1123
 }
@@ -31,25 +31,25 @@ const PUBLISHING: Budgets = {
   references: 465,
   sources: 950,
   rendering: 933,
-  building: 1443,
+  building: 1439,
   'error-page': 105,
   cli: 525
 }
 const EXTRA: Budgets = {
-  deltas: 597,
+  deltas: 586,
   init: 395,
   inspector: 631,
   hot: 701,
   'kept-index': 156,
   live: 1150,
   media: 553,
-  modules: 2449,
+  modules: 2480,
   names: 547,
   releases: 1263,
   restarts: 180,
   routes: 355,
   styles: 750,
-  telling: 825,
+  telling: 816,
   uploads: 150,
   vite: 1805,
   warnings: 321

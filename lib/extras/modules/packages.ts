@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { isRecord, nearest } from '../../runtime/check-options.ts'
 import { AssetError, reasonOf } from '../../runtime/errors.ts'
-import { realpathOf, statOf, undefinedIfMissing } from '../../runtime/files/disk.ts'
+import { realpathOf, stampOf, statOf, undefinedIfMissing } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { isInside, pathFrom, withSlashes } from '../../runtime/files/paths.ts'
 import type { AppSettings } from '../../runtime/settings/settings.ts'
@@ -53,6 +53,8 @@ export function splitSpecifier(specifier: string): [name: string, subpath: strin
 export class Packages {
   /** All files that show where packages are. */
   readonly looked: Set<string>
+  /** The stamps of files when a build found them, before it read them; undefined for one that was missing. */
+  readonly seen = new Map<string, ReturnType<typeof stampOf> | undefined>()
   readonly #root: string
   /** The names of packages outside of any `node_modules`, such as those of a workspace, by directory. */
   readonly #linked = new Map<string, string>()
@@ -64,12 +66,17 @@ export class Packages {
     this.looked = new Set(INSTALLED.map(file => join(root, 'node_modules', file)))
   }
 
+  async see(file: string): Promise<boolean> {
+    this.looked.add(file)
+    const stats = await statOf(file)
+    if (!this.seen.has(file)) this.seen.set(file, stats && stampOf(stats))
+    return stats !== undefined
+  }
+
   /** Returns the directory from which Node finds a package for a file; the project's if it is not installed. */
   async placeOf(name: string, file: string): Promise<string> {
     for (const folder of file.includes(MODULES) ? [] : foldersFrom(dirname(file))) {
-      const json = join(folder, 'node_modules', name, 'package.json')
-      this.looked.add(json)
-      if (await statOf(json)) return folder
+      if (await this.see(join(folder, 'node_modules', name, 'package.json'))) return folder
     }
     return this.#root
   }
@@ -77,9 +84,8 @@ export class Packages {
   async installed(name: string, importer: string, from: string): Promise<Package> {
     const folders = nodeModulesFrom(from)
     for (const folder of folders) {
-      const file = join(folder, name, 'package.json')
-      this.looked.add(file)
-      const directory = (await statOf(file)) && (await realpathOf(join(folder, name)))
+      const isThere = await this.see(join(folder, name, 'package.json'))
+      const directory = isThere ? await realpathOf(join(folder, name)) : undefined
       if (directory === undefined) continue
       if (!this.homeOf(directory + sep)) this.#linked.set(directory, name)
       return { name, directory }

@@ -176,6 +176,7 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
         return { id: specifier, external: 'absolute' }
       const found = await findIn(this, root, specifier, importer, kind)
       const isFile = found && !found.external && isAbsolute(found.id)
+      if (isFile) await packages.see(found.id)
       if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
       if (!isFile && found && !found.external) return found
       const importing = isFile && isSheet(found.id) ? await readSnapshot(importer) : undefined
@@ -208,6 +209,7 @@ async function fileOf(
   const { directory } = await packages.installed(name, importer, from)
   const found = await context.resolve(specifier, join(from, 'index.js'))
   if (!found || found.external || !isAbsolute(found.id)) return undefined
+  await packages.see(found.id)
   if (isSheet(found.id)) {
     const path = pathFrom(directory, found.id)
     throw unusable(

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { deserialize, serialize } from 'node:v8'
 import type { SourceFile } from '../../../runtime/app/extra.ts'
 import { reasonOf } from '../../../runtime/errors.ts'
@@ -67,11 +68,15 @@ export async function buildApart(job: Job): Promise<Outcome> {
   }
 }
 
-/** @throws any error except that of a package */
-export async function build({ wanted, directory, key }: Job): Promise<Outcome> {
+/** Builds again if a file has changed since the build found it. @throws any error except that of a package */
+export async function build(job: Job, attempts = 5): Promise<Outcome> {
+  const { wanted, directory, key } = job
   const rolldown = await loadRolldown(OPTION, wanted.root)
-  const { built, error, inputs: read } = await buildPackages(rolldown, wanted)
+  const { built, error, seen, inputs: read } = await buildPackages(rolldown, wanted)
   const inputs = await observeAll(read)
+  const files = inputs.filter(isFileObservation).filter(({ path }) => seen.has(path))
+  const areAsSeen = files.every(({ path, stamp }) => isDeepStrictEqual(seen.get(path), stamp))
+  if (attempts > 1 && !areAsSeen) return build(job, attempts - 1)
   if (!built) return { inputs, failure: reasonOf(error) }
   try {
     return await keepBuild(directory, key, built, inputs)

@@ -42,7 +42,8 @@ export async function buildPackages(loaded: Rolldown, wanted: Needed) {
   const resolved = new Resolved(wanted.root)
   const plugins = [facades(wanted, resolved), resolving(wanted, resolved), urls(resolved, loaded)]
   const build = await loaded.rolldown({ ...inputOf(wanted), plugins })
-  const read = async () => [...resolved.packages.looked, ...(await build.watchFiles)]
+  const { looked, seen } = resolved.packages
+  const read = async () => new Set([...looked, ...(await build.watchFiles)])
   try {
     const { output } = await build.generate({
       dir: join(wanted.root, 'dist'),
@@ -59,9 +60,9 @@ export async function buildPackages(loaded: Rolldown, wanted: Needed) {
       entryFileNames: ({ name }) => entryName(name, resolved),
       chunkFileNames: ({ name }) => `${SHARED}${name.replace(/[^\w.-]+/g, '-')}-[hash].js`
     })
-    return { built: builtFrom(output, wanted, resolved), inputs: await read() }
+    return { built: builtFrom(output, wanted, resolved), seen, inputs: await read() }
   } catch (error) {
-    return { error: asUnusable(error, wanted.root), inputs: await read() }
+    return { error: asUnusable(error, wanted.root), seen, inputs: await read() }
   } finally {
     await build.close()
   }

@@ -1,6 +1,7 @@
 // What a build makes of packages, and what it refuses.
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { mkdtempSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { namedFiles } from '../../../../lib/extras/modules/building/package-files.ts'
@@ -14,6 +15,7 @@ import { makeProject, placed, removeProject, run, test } from '../../../support/
 import { writeFiles } from '../../../support/index.ts'
 import { buildIn, makePage, modulePkg, pkg, runModule, TIP, wantedOf } from '../package-files.ts'
 
+const require = createRequire(import.meta.url)
 const COMMONJS = {}
 const SECOND = { main: 'c.js', version: '2.0.0' }
 const CLAIM = { name: 'preact', version: '10.27.0', module: 'index.js' }
@@ -187,6 +189,49 @@ test('processes that build at the same time each get a whole build', async t => 
   t.true((await restoreBuild({ directory, key: '' }))?.imports.names.has('one'))
   t.false(existsSync(join(directory, old)))
 })
+
+/** Rolldown, around whose first build something happens. */
+const WRAPPED = pkg(
+  'rolldown',
+  { version: '99.0.0', main: 'index.js' },
+  {
+    'index.js': `const real = require(${JSON.stringify(require.resolve('rolldown'))})
+const { before, after } = require('../../meanwhile.cjs')
+let isFirst = true
+exports.rolldown = async input => {
+  const build = await real.rolldown(input)
+  const generate = async output => {
+    const [first, then] = isFirst ? [before, after] : []
+    isFirst = false
+    first?.()
+    return build.generate(output).finally(() => then?.())
+  }
+  return { generate, close: () => build.close(), get watchFiles() { return build.watchFiles } }
+}`,
+    'parseAst.js': `module.exports = require(${JSON.stringify(require.resolve('rolldown/parseAst'))})`,
+    'utils.js': `module.exports = require(${JSON.stringify(require.resolve('rolldown/utils'))})`
+  }
+)
+const MOVE = "(from, to) => fs.renameSync(__dirname + '/' + from, __dirname + '/' + to)"
+for (const [what, meanwhile] of [
+  [
+    'away',
+    "before: () => move('node_modules/tip', 'away'), after: () => move('away', 'node_modules/tip')"
+  ],
+  ['edited', "after: () => move('next/index.js', 'node_modules/tip/index.js')"],
+  ['replaced', "after: () => (move('node_modules/tip', 'old'), move('next', 'node_modules/tip'))"]
+] as const)
+  test(`a package that is ${what} while it is built is built as it is afterwards`, async t => {
+    const root = makeProject(t, {
+      ...placed({ ...modulePkg('tip', "export const tip = 'one'"), ...WRAPPED }),
+      'next/package.json': JSON.stringify({ name: 'tip', version: '2.0.0', module: 'index.js' }),
+      'next/index.js': "export const tip = 'two'",
+      'meanwhile.cjs': `const fs = require('node:fs')\nconst move = ${MOVE}\nmodule.exports = { ${meanwhile} }`
+    })
+    const { load, message } = await buildIn(wantedOf(root, ['tip']))
+    t.is(message, '')
+    t.is((await load('tip'))['tip'], what === 'away' ? 'one' : 'two')
+  })
 
 test('a dependency that is only loaded in some environments may be missing', async t => {
   t.is((await built.load('optional'))['default'], undefined)
