@@ -83,6 +83,10 @@ async function joinedIn(joining: Omit<Joining, 'plan'>, mentioned: readonly stri
   const moved = apartIn(scripts, rolldown.parseAst)
   for (;;) {
     const plan = planOf({ scripts, modules, named, mode: joinModeOf(app) }, moved)
+    if (!app.tails && plan.guarded.size > 0) {
+      plan.guarded.forEach(path => moved.add(path))
+      continue
+    }
     const { made, moved: others } = await join(rolldown, { ...joining, plan })
     if (others.length === 0) return { modules, made }
     const before = moved.size

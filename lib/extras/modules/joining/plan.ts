@@ -1,7 +1,7 @@
 // Plans which joined modules are entries, and into which files those of packages go.
 import { posix } from 'node:path'
 import { importOrder } from '../../../runtime/views/modules.ts'
-import { reachedFrom, type Script, type Scripts } from './scripts.ts'
+import { reachedFrom, withImporters, type Script, type Scripts } from './scripts.ts'
 
 export type Plan = ReturnType<typeof planOf>
 
@@ -40,6 +40,11 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     loaded.has(path) || (isOwn(script) && !imported.has(path) && !lazy.has(path))
   const first = [...scripts].filter(isFirst).map(([path]) => path)
   const [fileOf, files] = packageFiles(joined, scripts, first, [...lazy])
+  const common = foldersOf(entries, joined)
+  const guarded = [...joined].flatMap(([path, script]) => {
+    const folders = isOwn(script) ? first.map(entry => folderOf(posix.dirname(path), entry)) : []
+    return folders.every(folder => `${common.get(path)}/`.startsWith(`${folder}/`)) ? [] : path
+  })
   const apart = new Set([...modules.keys()].filter(path => moved.has(path)))
   // A module that is imported by one kept apart must not be in a file that imports the latter.
   const shared = reachedFrom(apart, scripts, true)
@@ -60,7 +65,9 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     entries: entries.toSorted(),
     /** The paths of the modules in each file, by its name; each file follows those that it imports. */
     groups,
-    folders: foldersOf(entries, joined),
+    folders: common,
+    /** The paths of modules that would leave a folder with the script of a page, and of those that load them. */
+    guarded: withImporters(guarded, scripts),
     /** The paths of entries whose code must be in the file of their name. */
     placed: joinedThat(({ isPlaced, isModule }) => isPlaced && isModule),
     /** The paths of joined modules without named exports. */
@@ -74,11 +81,14 @@ function foldersOf(entries: readonly string[], modules: Scripts): ReadonlyMap<st
   const folders = new Map<string, string>()
   for (const entry of entries)
     for (const path of reachedFrom([entry], modules, true)) {
-      let folder = folders.get(path) ?? posix.dirname(entry)
-      while (!entry.startsWith(`${folder}/`)) folder = posix.dirname(folder)
-      folders.set(path, folder)
+      folders.set(path, folderOf(folders.get(path) ?? posix.dirname(entry), entry))
     }
   return folders
+}
+
+/** Returns the deepest folder, from the given one up, that contains the path. */
+function folderOf(folder: string, path: string): string {
+  return path.startsWith(`${folder}/`) ? folder : folderOf(posix.dirname(folder), path)
 }
 
 /** Packages with fewer bytes, not minified, may share a file. */

@@ -125,13 +125,17 @@ export function modulesIn(all: Scripts): Scripts {
 // A joined module with top-level await would delay others that a browser runs meanwhile, unless nothing imports it; one
 // that is imported by a URL with a query would not run once more. Their importers are kept apart as well.
 export function apartIn(scripts: Scripts, parse: (code: string) => object): Set<string> {
-  const importers = new Map<string, string[]>()
-  for (const [path, { imports }] of scripts)
-    for (const to of imports) importers.set(to, [...(importers.get(to) ?? []), path])
+  const imported = new Set([...scripts.values()].flatMap(({ imports }) => [...imports]))
   const found = new Set([...scripts.values()].flatMap(({ again }) => [...again]))
   for (const [path, { code }] of scripts)
-    if (importers.has(path) && /\bawait\b/.test(code) && awaitsIn(code, parse)) found.add(path)
-  for (const path of found) for (const importer of importers.get(path) ?? []) found.add(importer)
+    if (imported.has(path) && /\bawait\b/.test(code) && awaitsIn(code, parse)) found.add(path)
+  return withImporters(found, scripts)
+}
+
+export function withImporters(paths: Iterable<string>, scripts: Scripts): Set<string> {
+  const found = new Set(paths)
+  for (const path of found)
+    for (const [importer, { imports }] of scripts) if (imports.has(path)) found.add(importer)
   return found
 }
 

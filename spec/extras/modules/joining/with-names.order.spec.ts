@@ -1,6 +1,6 @@
 // Modules run in one order: as they are written, built, and joined. Random graphs are compared with Node.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { command } from '../../../support/command.ts'
 import { cases, makeProject, placed, readManifest, run, test } from '../../../support/index.ts'
@@ -83,29 +83,35 @@ function makeGraph(seed: number, { isAwaiting, hasCommonJs }: (typeof KINDS)[num
     }
   }
   const modules = Array.from({ length: 3 + below(5) }, (_, at) => `m${at}`)
+  // Who guards the folder of a page's script guards what others load of it: it stays there.
+  const placeOf = (own: string) => `${/[147]$/.test(own) ? 'sub/' : ''}${own}.js`
   for (const [at, own] of modules.entries()) {
+    const pathTo = (to: string) => {
+      const path = posix.relative(posix.dirname(placeOf(own)), placeOf(to))
+      return path.startsWith('.') ? path : `./${path}`
+    }
     const others = modules.filter((_, to) => to !== at && (to > at ? is(0.4) : is(0.12)))
     const wanted = packages.filter(() => is(0.4))
     const lazy = is(0.3) ? modules.filter(() => is(0.2)) : []
     const other = pick(modules)
     const imports = [
-      ...others.map(each => `import { own as ${each} } from './${each}.js'`),
+      ...others.map(each => `import { own as ${each} } from '${pathTo(each)}'`),
       ...wanted.map((each, index) => `import { value as v${index} } from '${each.name}'`),
-      ...(is(0.15) ? [`import './${other}.js${pick(SUFFIXES)}'`] : [])
+      ...(is(0.15) ? [`import '${pathTo(other)}${pick(SUFFIXES)}'`] : [])
     ].toSorted(() => random() - 0.5)
     const body = [
       isAwaiting && is(0.5) ? 'await undefined' : '',
       told([`'${own}'`, ...wanted.map((_, index) => `v${index}`)].join(' + ')),
-      ...lazy.map(each => later(`import('./${each}.js')`)),
-      is(0.15) ? later(loading(`./${other}.js${pick(SUFFIXES)}`)) : ''
+      ...lazy.map(each => later(`import('${pathTo(each)}')`)),
+      is(0.15) ? later(loading(`${pathTo(other)}${pick(SUFFIXES)}`)) : ''
     ]
-    files[`javascripts/${name}/${own}.js`] = [
+    files[`javascripts/${name}/${placeOf(own)}`] = [
       ...imports,
       ...(imports.length === 0 && is(0.3) ? [OWN_NAME] : body),
       `export const own = () => ['${own}', ${others.join(', ')}]`
     ].join('\n')
   }
-  const all = modules.map(each => `${name}/${each}.js`)
+  const all = modules.map(each => `${name}/${placeOf(each)}`)
   /** What each page loads. */
   const pages = [all.slice(0, 1 + below(2)), all.slice(1, 2 + below(2))]
   return { files, packages: packages.map(each => each.name), pages }
@@ -173,12 +179,17 @@ test.serial('model: modules run in the order of ECMAScript, however they are joi
         return names.map(name => pathToFileURL(join(javascripts, name)).href)
       })
     )
-    for (const bundle of ['packages', true, false] as const) {
+    for (const [bundle, tails] of [
+      ['packages', true],
+      [true, true],
+      [true, false],
+      [false, true]
+    ] as const) {
       const packages = graphs.flatMap(each => each.packages)
-      await run({ root, packages, bundle, views: 'page.html' })
-      const urls = pages.map((names, at) => copied(root, `run-${bundle}-${at}`, names))
+      await run({ root, packages, bundle, tails, views: 'page.html' })
+      const urls = pages.map((names, at) => copied(root, `run-${bundle}-${tails}-${at}`, names))
       for (const [at, { trace, early }] of (await tracesOf(urls)).entries()) {
-        const where = `SEED=${seed + Math.floor(at / 2)}, bundle: ${bundle}`
+        const where = `SEED=${seed + Math.floor(at / 2)}, bundle: ${bundle}, tails: ${tails}`
         const wanted = expected[at]
         t.deepEqual(trace, wanted?.trace, where)
         // What shares a file with what imports them may load more.
