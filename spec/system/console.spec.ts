@@ -13,13 +13,19 @@ globalThis.buy = function buy(book?: Book): number {
 }
 `,
   'javascripts/price.js': "import './side.js'\n\nexport const price = book => book.price\n",
+  'javascripts/box.js': 'export const box = 1\nexport const Box = () => <b>box</b>\n',
   'javascripts/side.js': "globalThis.side = () => { throw 'a text' }\n"
 }
 
 let opened = 0
 
 /** What the server has printed of a page in which nothing inline may run. */
-async function open(t: ExecutionContext, launch: Launch, options: SiteOptions = {}) {
+async function open(
+  t: ExecutionContext,
+  launch: Launch,
+  options: SiteOptions = {},
+  ...more: string[]
+) {
   const path = `/books/${opened++}/`
   const site = await makeSite(t, FILES, {
     ...options,
@@ -27,7 +33,7 @@ async function open(t: ExecutionContext, launch: Launch, options: SiteOptions = 
       if (ctx.path !== path) return
       const nonce = setPolicy(ctx, "script-src NONCE 'strict-dynamic'")
       ctx.body = `<!doctype html><link rel="icon" href="data:,"><script>inline()</script>${ctx.assets.live({ nonce })}
-        ${ctx.assets.javascript('app', { type: 'module', nonce })}`
+        ${ctx.assets.javascript('app', ...more, { type: 'module', nonce })}`
     }
   })
   const page = await launch(t).open(`http://127.0.0.1:${site.port}${path}`)
@@ -45,7 +51,9 @@ async function open(t: ExecutionContext, launch: Launch, options: SiteOptions = 
 }
 
 inEach('errors of a page are printed with their places in sources', async (t, launch) => {
-  const { told, refusals } = await open(t, launch)
+  const { told, printed, refusals } = await open(t, launch, {}, 'box')
+  await until(() => printed().length > 0, 'the module is refused')
+  t.regex(printed().join(), /SyntaxError: [^]*apps\/web\/assets\/javascripts\/box\.js:2:\d+$/)
   const isTold = () => /script-src-elem does not allow inline/.test(refusals())
   if (launch === launchChromium) await until(isTold, 'what was refused before is told')
   const frames =

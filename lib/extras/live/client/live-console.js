@@ -41,7 +41,8 @@ function asJson(value) {
 }
 
 addEventListener('error', ({ error, message, filename, lineno, colno }) => {
-  if (error instanceof Error) tell(`Uncaught ${shown(error)}`)
+  // A script that cannot be parsed has a place, but no stack.
+  if (error instanceof Error && /:\d+:\d/.test(error.stack || '')) tell(`Uncaught ${shown(error)}`)
   else tellAt(message, filename, lineno, colno)
 })
 addEventListener('unhandledrejection', ({ reason }) =>
