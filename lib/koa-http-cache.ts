@@ -74,10 +74,10 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
 
   return async function httpCache(ctx, next) {
     const state = stateOf(ctx)
-    const outer = state.settings
+    const { settings: outer, keysField } = state
     if (outer === undefined && refreshes.size > 0) await refreshVersions()
     state.settings = settings
-    state.keysField = settings.groups.header ?? state.keysField
+    state.keysField = settings.groups.header ?? keysField
     if (settings.defaults !== undefined) state.mayHaveDefaults = true
     try {
       await next()
@@ -87,13 +87,13 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
       ctx.respond = true
       if (!isHalt(error)) ctx.app.emit('error', error, ctx)
     } finally {
-      state.settings = outer
+      Object.assign(state, { settings: outer, keysField })
     }
     // A route may respond by itself, bypassing Koa.
     if (ctx.respond === false || ctx.res.headersSent) return
     const reports = settings.isDevelopment ? await loadReports() : []
-    for (const { report } of reports) report(ctx, state, settings)
     try {
+      for (const { report } of reports) report(ctx, state, settings)
       finishResponse(ctx, state, settings)
     } catch (error) {
       throw asUnstored(ctx, state, error)

@@ -1,6 +1,6 @@
 // What ctx.cacheControl, ctx.expires, the defaults and the cache groups (RFC 9875) write.
 import { createReadStream } from 'node:fs'
-import { test, type ExecutionContext } from './support/test.ts'
+import { inDevelopment, test, type ExecutionContext } from './support/index.ts'
 import Koa from 'koa'
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
 import { KOAS, open } from './support/cached-site.ts'
@@ -228,12 +228,15 @@ const LATE: Readonly<Record<string, Route>> = {
   'a body that is not JSON': ctx => (ctx.body = { id: 1n }),
   'a body that throws a 404': ctx => (ctx.body = { toJSON: () => ctx.throw(404) }),
   'a version that throws': () => undefined,
+  'an error with the status of a redirect': () => {
+    throw Object.assign(new Error('moved'), { status: 302 })
+  },
   'a boolean that is a function': ctx => void (Boolean(ctx.fresh) && (ctx.status = 304))
 }
-test('an error while a response is finished changes nothing in any cache', async t => {
+test('an error of a route or of what finishes its response changes nothing in any cache', async t => {
   const render: Koa.Middleware = (ctx, next) =>
     next().catch((error: Error & { status?: number }) => {
-      ctx.status = error.status ?? 500
+      ctx.status = Math.max(error.status ?? 500, 400)
       ctx.body = 'sorry'
     })
   for (const [kind, route] of Object.entries(LATE))
@@ -242,7 +245,8 @@ test('an error while a response is finished changes nothing in any cache', async
         if (!isWritten && !defaults.cacheControl) continue
         const version = (ctx: Koa.Context) => (kind.includes('version') ? ctx.throw(503) : '1')
         const app = new Koa().use(render)
-        app.use(koaHttpCache({ autoEtag: true, version, ...defaults })).use(ctx => {
+        const make = () => koaHttpCache({ autoEtag: true, version, ...defaults })
+        app.use(isWritten ? inDevelopment(make) : make()).use(ctx => {
           ctx.body = 'page'
           ctx.etag = 'x'
           if (isWritten) ctx.expires(900, 'public')

@@ -247,6 +247,19 @@ test('of several calls of ctx.fresh the first match counts', async t => {
   t.deepEqual([status, headers.etag], [304, '"second"'])
 })
 
+test('of several calls of ctx.fresh with { halt: false } the first match is offered', async t => {
+  const site = await openRoute(t, async ctx => {
+    const statuses = [await ctx.fresh('a', DECIDES), await ctx.fresh('b', DECIDES)]
+    if (!statuses.some(Boolean)) ctx.body = 'page'
+  })
+  for (const [etag, expected] of [
+    ['"a"', 304],
+    ['"b"', 304],
+    ['"c"', 200]
+  ] as const)
+    t.is((await site.get({ 'if-none-match': etag })).status, expected, etag)
+})
+
 test('of several calls of ctx.fresh the last one names the validators that are sent', async t => {
   const [first, second] = [
     { etag: 'a', lastModified: DATE },

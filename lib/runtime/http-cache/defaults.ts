@@ -89,10 +89,7 @@ function cookieUseOfBody(ctx: Context, { serialized }: RequestState): string | u
 /** Makes an error that leaves koaHttpCache `no-store`, whether Koa or an upstream middleware responds to it. */
 export function asUnstored(ctx: Context, state: RequestState, error: unknown): unknown {
   state.withdrawInvalidation()
-  const { status, statusCode, headers } = (error ?? {}) as Record<string, unknown>
-  // Koa reads the status of an error in the same way.
-  const given = status ?? statusCode
-  if (typeof given === 'number' && given < 400) return error
+  const { headers } = (error ?? {}) as Record<string, unknown>
   const isWritten = replaceWritten(ctx, state)
   if (state.mayHaveDefaults) forbidStoringUnlessSaid(ctx)
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left alone.

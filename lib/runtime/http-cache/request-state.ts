@@ -158,7 +158,7 @@ export class RequestState {
       const validators = validatorsOf(state, version)
       decision = this.evaluate(validators, settings, version !== undefined)
       if (halt) this.decision = decision
-      this.offer = halt ? undefined : decision
+      this.offer = halt ? undefined : (this.offer ?? decision)
     }
     if (decision === undefined) {
       if (this.mayHaveDefaults) this.known ??= dependenciesOf(ctx)
