@@ -132,7 +132,7 @@ test('an error at start is printed in short, with its class and the names of fun
   const start = `import { koaAssets } from '${href}'; koaAssets({ env: 'production' })`
   const failed = run(process.execPath, ['--input-type=module', '--eval', start], { cwd: root })
   const printed = String((await t.throwsAsync<ExecFileException>(failed))?.stderr)
-  t.regex(printed, /^AssetError: there is no manifest /m)
+  t.regex(printed, /^AssetError: there is no manifest [^]*^  code: 'manifest-missing'/m)
   t.regex(printed, /^\s+at koaAssets \(.*dist\/koa-assets\.js:\d+:\d+\)$/m)
   t.true(printed.length < 3000, printed)
 })

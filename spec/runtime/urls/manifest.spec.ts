@@ -9,15 +9,6 @@ import type { ViewHelpers } from '../../../lib/runtime/views/view-helpers.ts'
 import { digestOf, makeFingerprinted, makeProject, makeSite, MODES } from '../../support/index.ts'
 import { placed, run, test, until, warningsAbout, withDigest } from '../../support/index.ts'
 
-test('fingerprint mode without a manifest is an error at start', t => {
-  const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
-  t.throws(() => koaAssets({ root, env: 'production' }), {
-    instanceOf: AssetError,
-    code: 'manifest-missing',
-    message: `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
-  })
-})
-
 const ENTRY = { target: '/assets/a', source: 'a', integrity: [], size: 1 }
 const withEntry = (entry: object, key = '/assets/a.js') =>
   JSON.stringify({ version: 1, assets: { [key]: entry } })
