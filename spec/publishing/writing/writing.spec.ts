@@ -27,16 +27,6 @@ test('a file, or a copy of one, is written with its folders and mode 0644', asyn
   t.is(modeOf(target), FILE_MODE)
 })
 
-test('a write that fails leaves the old file and nothing else', async t => {
-  const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
-  const taken = join(root, 'public/taken')
-  await t.throwsAsync(write.writeAtomically(taken, Buffer.from('new')), { code: 'EISDIR' })
-  const copy = write.writeAtomically(join(root, 'public/a.css'), { copyOf: join(root, 'gone') })
-  await t.throwsAsync(copy, { code: 'ENOENT' })
-  t.is(fs.readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
-  t.deepEqual(fs.readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
-})
-
 test('every mtime since 1970 is recognised on the file that got it', async t => {
   const root = makeProject(t, { file: '' })
   const path = join(root, 'file')
