@@ -141,31 +141,25 @@ test('the redirect of a rewritten URL leads to the URL that the browser shows', 
   }
 })
 
-const PAGES: Files = {
-  '/site/about.html': 'about',
-  '/site/v1.2.html': 'version',
-  '/site/both': 'plain',
-  '/site/both.html': 'with extension',
-  '/site/docs.html': 'docs page',
-  '/site/docs/index.html': 'docs index',
-  '/site/guide/index.html': 'guide index',
-  '/site/feed.xml': 'feed',
-  '/site/.hidden.html': 'hidden',
-  '/public/news.html': 'public news'
-}
+/** Each has its path as its text. */
+const filesAt = (paths: string): Files => Object.fromEntries(words(paths).map(path => [path, path]))
+
+const PAGES = filesAt(`/site/about.html /site/v1.2.html /site/both /site/both.html /site/docs.html
+  /site/docs/index.html /site/guide/index.html /site/feed.xml /site/.hidden.html
+  /public/news.html`)
 const SITE = { mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } } }
 
 for (const [where, options] of ENVIRONMENTS) {
   test(`/about and /about.html both get about.html, ${where}`, async t => {
     const site = await makeSite(t, PAGES, { ...options, ...SITE })
     for (const [path, text] of [
-      ['/about', 'about'],
-      ['/about.html', 'about'],
-      ['/v1.2', 'version'],
-      ['/both', 'plain'],
-      ['/docs', 'docs page'],
-      ['/docs/', 'docs index'],
-      ['/feed', 'feed']
+      ['/about', '/site/about.html'],
+      ['/about.html', '/site/about.html'],
+      ['/v1.2', '/site/v1.2.html'],
+      ['/both', '/site/both'],
+      ['/docs', '/site/docs.html'],
+      ['/docs/', '/site/docs/index.html'],
+      ['/feed', '/site/feed.xml']
     ] as const) {
       for (let times = 0; times < 2; times++) {
         const { status, text: body, headers } = await site.ask(path)
@@ -263,19 +257,9 @@ const read = async (site: Site, path: string) => {
 
 for (const [where, options] of ENVIRONMENTS) {
   test(`what a mount lacks is looked for in a shorter mount, public and routes, ${where}`, async t => {
-    const files = {
-      '/long/a.txt': 'long a',
-      '/long/a/index.htm': 'long index',
-      '/long/page.html': 'long page',
-      '/short/x/a.txt': 'short a',
-      '/short/x/b.txt': 'short b',
-      '/short/x/a/index.html': 'short index of a',
-      '/short/x/b/index.html': 'short index',
-      '/short/x/page': 'short page',
-      '/public/x/a.txt': 'public a',
-      '/public/x/b.txt': 'public b',
-      '/public/x/c.txt': 'public c'
-    }
+    const files = filesAt(`/long/a.txt /long/a/index.htm /long/page.html /short/x/a.txt
+      /short/x/b.txt /short/x/a/index.html /short/x/b/index.html /short/x/page /public/x/a.txt
+      /public/x/b.txt /public/x/c.txt`)
     const routes = (ctx: Context) => void (ctx.body = 'stack')
     const long = { dir: 'long', index: 'index.htm', extensions: ['html'] }
     const paths = { '/x': long, '/': { dir: 'short', index: 'index.html' }, '/other': 'long' }
@@ -283,14 +267,14 @@ for (const [where, options] of ENVIRONMENTS) {
       const mounts = Object.fromEntries(order)
       const site = await makeSite(t, files, { ...options, mounts, routes })
       for (const [path, text] of [
-        ['/x/a.txt', 'long a'],
-        ['/x/b.txt', 'short b'],
-        ['/x/c.txt', 'public c'],
+        ['/x/a.txt', '/long/a.txt'],
+        ['/x/b.txt', '/short/x/b.txt'],
+        ['/x/c.txt', '/public/x/c.txt'],
         ['/x/d.txt', 'stack'],
-        ['/x/a/', 'long index'],
-        ['/x/b/', 'short index'],
-        ['/x/page', 'long page'],
-        ['/other/a.txt', 'long a'],
+        ['/x/a/', '/long/a/index.htm'],
+        ['/x/b/', '/short/x/b/index.html'],
+        ['/x/page', '/long/page.html'],
+        ['/other/a.txt', '/long/a.txt'],
         ['/other/b.txt', 'stack']
       ] as const) {
         for (let times = 0; times < 2; times++) t.is(await read(site, path), text, path)
