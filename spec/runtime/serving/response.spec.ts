@@ -337,13 +337,10 @@ test('Cache-Control is that of `immutable`, else that of `cacheControl`, else th
 
 const OWN_TEXT = 'body { color: red }'
 const PRINTED = withFingerprint('/assets/a.css', digestOf(OWN_TEXT))
-const VISITED = {
-  [`/public${PRINTED}`]: OWN_TEXT,
-  '/public/assets/a.css': OWN_TEXT,
-  '/public/robots.txt': OWN_TEXT,
-  '/dist/a.css': OWN_TEXT,
-  '/dist/fixed-12345678.css': OWN_TEXT
-}
+const VISITED = Object.fromEntries(
+  words(`/public${PRINTED} /public/assets/a.css /public/robots.txt /dist/a.css
+    /dist/fixed-12345678.css`).map(path => [path, OWN_TEXT])
+)
 
 const VISITED_OPTIONS: SiteOptions = {
   env: 'production',

@@ -361,13 +361,10 @@ const PROJECT = {
   ...{ 'apps/web/assets/css/app.css': '', 'library/css/x.css': '', 'dist/app.js': '' }
 }
 
-const PACKAGES = {
-  'package.json': '{}',
-  'node_modules/a/package.json': '{}',
-  'node_modules/a/dist/package.json': '{}',
-  'node_modules/@scope/b/package.json': '{}',
-  'packages/linked/package.json': '{}'
-}
+const PACKAGES = Object.fromEntries(
+  words(`package.json node_modules/a/package.json node_modules/a/dist/package.json
+    node_modules/@scope/b/package.json packages/linked/package.json`).map(path => [path, '{}'])
+)
 
 function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOptions = {}) {
   const root = makeProject(t, PROJECT)
