@@ -223,17 +223,6 @@ inEach('an error is shown over the page, with its place, until it is fixed', asy
   await checkSamePage(t, page)
 })
 
-test('an import that leads nowhere is shown over the page without a reload', async t => {
-  const { site, page } = await open(t, launchChromium)
-  site.write('javascripts/lib.js', "import './answr.js'\nexport const answer = 2\n")
-  await shows(page, `${OVERLAY} !== ''`, true)
-  const text = await page.evaluate<string>(OVERLAY)
-  t.regex(text, /javascripts\/lib\.js:1:8 refers to \.\/answr\.js, which was not found/)
-  await checkSamePage(t, page)
-  site.write('javascripts/lib.js', 'export const answer = 3\n')
-  await shows(page, 'globalThis.answer', 3)
-})
-
 const NAMED = "document.querySelector('#name').value"
 
 inEach('what was typed stays when a server restarts with the same page', async (t, launch) => {
