@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
-import { test, withDigest, type ExecutionContext } from '../support/index.ts'
+import { test, withDigest, type ExecutionContext, type Files } from '../support/index.ts'
 import { linkPackages } from './installed.ts'
 
 const page = readPage('docs/tailwind.md')
@@ -19,8 +19,8 @@ const SERVER = `import Koa from 'koa'
 
 const SHEET = 'apps/web/assets/stylesheets/app.pcss'
 
-async function begin(t: ExecutionContext) {
-  const site = makeExample(t, { 'server.js': SERVER }, linkPackages)
+async function begin(t: ExecutionContext, files: Files = { 'server.js': SERVER }) {
+  const site = makeExample(t, files, linkPackages)
   await site.follow(start ? [start] : [])
   return site
 }
@@ -35,8 +35,7 @@ test('init --tailwind writes what the page shows', async t => {
 })
 
 test('the types that the page shows are those of an assets.config.ts that init writes', async t => {
-  const site = makeExample(t, { 'tsconfig.json': '{}' }, linkPackages)
-  await site.follow(start ? [start] : [])
+  const site = await begin(t, { 'tsconfig.json': '{}' })
   const config = site.read('assets.config.ts')
   const [, paragraph = ''] = /^In an `assets\.config\.ts`(.*)$/m.exec(page.text) ?? []
   const shown = Array.from(paragraph.matchAll(/`([^`]+)`/g), ([, text = '']) => text)
@@ -84,8 +83,7 @@ test('a mistake in the stylesheet is shown with its line', async t => {
 })
 
 test('in a project of CommonJS modules, `require` loads the configuration', async t => {
-  const site = makeExample(t, { 'package.json': '{}' }, linkPackages)
-  await site.follow(start ? [start] : [])
+  const site = await begin(t, { 'package.json': '{}' })
   site.write({ 'views/home.ejs': '<p class="flex">' })
   await site.run('npx koa-fresh-assets precompile')
   t.regex(readFileSync(join(site.root, 'public/assets/app.css'), 'utf8'), /\.flex/)
