@@ -24,7 +24,7 @@ const CLASS = /\bextends\s+(?:\w+\.)?(?:Pure)?Component\b/
 
 export function refreshing({ root }: Settings): Transform {
   const load = once(() => loadRolldown('Fast Refresh', root))
-  const [warn, seen] = [warnOnce(), new Set<string>()]
+  const [warn, seen] = [warnOnce(), new Map<string, string>()]
   return {
     async instrument(code, file, isMapped) {
       const libraries = Array.from(code.matchAll(IMPORT), ([, library]) => library)
@@ -35,8 +35,9 @@ export function refreshing({ root }: Settings): Transform {
       const looked = new Set<string>()
       const keeper = await dependencyAmong(keepers, file, root, looked)
       const rolldown = keeper && (await load().catch(ifAssetError(() => undefined)))
-      if (!rolldown && seen.has(file)) warn(`${LOST}: npm install -D rolldown ${keepers[0]}`)
-      seen.add(file)
+      const isEdited = code.includes('jsx') && (seen.get(file) ?? code) !== code
+      if (!rolldown && isEdited) warn(`${LOST}: npm install -D rolldown ${keepers[0]}`)
+      seen.set(file, code)
       const make = rolldown && (await register(rolldown, code, basename(file), isMapped))
       return { code: make ? make(keeper) : code, looked: [...looked] }
     }

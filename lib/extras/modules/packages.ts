@@ -104,12 +104,13 @@ export class Packages {
     return (await found) !== undefined
   }
 
-  /** Watches for a missing package, in case it is installed later. */
-  awaited(specifier: string, importer: string): void {
+  /** Watches for what is missing, in case it is installed later. */
+  async awaited(specifier: string, importer: string): Promise<void> {
     const [name] = splitSpecifier(specifier)
-    if (!isPackage(name)) return
-    for (const folder of nodeModulesFrom(dirname(importer)))
-      this.looked.add(join(folder, name, 'package.json'))
+    const folders = isPackage(name) ? nodeModulesFrom(dirname(importer)) : []
+    await this.see(dirname(importer))
+    if (!specifier.includes('\0')) await this.see(resolve(dirname(importer), specifier))
+    for (const folder of folders) await this.see(join(folder, name, 'package.json'))
   }
 
   /** Returns the package of a file: the one below the last `node_modules`, or a linked one. */

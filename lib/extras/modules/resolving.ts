@@ -174,7 +174,11 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
         return null
       if (mapped.includes(specifier) || ELSEWHERE.test(specifier))
         return { id: specifier, external: 'absolute' }
-      const found = await findIn(this, root, specifier, importer, kind)
+      const find = () => findIn(this, root, specifier, importer, kind)
+      const first = await find()
+      const isLost = !first || first.external
+      if (isLost) await packages.awaited(specifier, importer)
+      const found = isLost ? await find() : first
       const isFile = found && !found.external && isAbsolute(found.id)
       if (isFile) await packages.see(found.id)
       if (!isFile && isBuiltin(specifier) && kind === 'require-call') return EMPTY + specifier
@@ -182,7 +186,6 @@ export function resolving({ mapped, specifiers }: Needed, resolved: Resolved): P
       const importing = isFile && isSheet(found.id) ? await readSnapshot(importer) : undefined
       if (!isFile || isPlainSheet(found.id, String(importing?.bytes))) {
         lost.set(specifier, importer)
-        packages.awaited(specifier, importer)
         return { id: specifier, external: 'absolute' }
       }
       await packages.requireReach(specifier, importer, found.id)
@@ -207,7 +210,8 @@ async function fileOf(
   if (!isCanonicalBelow(specifier))
     throw unusable(`${importer} imports ${shown}, which is not the name of a package`)
   const { directory } = await packages.installed(name, importer, from)
-  const found = await context.resolve(specifier, join(from, 'index.js'))
+  const find = () => context.resolve(specifier, join(from, 'index.js'))
+  const found = (await find()) ?? ((await packages.see(directory)) ? await find() : undefined)
   if (!found || found.external || !isAbsolute(found.id)) return undefined
   await packages.see(found.id)
   if (isSheet(found.id)) {

@@ -36,13 +36,14 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     entries.push(path)
     for (const each of reachedFrom([path], joined)) reached.add(each)
   }
-  const isFirst = ([path, script]: readonly [string, Script]) =>
-    loaded.has(path) || (isOwn(script) && !imported.has(path) && !lazy.has(path))
-  const first = [...scripts].filter(isFirst).map(([path]) => path)
+  const begins = ([path, script]: readonly [string, Script]) =>
+    loaded.has(path) || (isOwn(script) && !imported.has(path))
+  const starts = [...scripts].filter(begins).map(([path]) => path)
+  const first = starts.filter(path => loaded.has(path) || !lazy.has(path))
   const [fileOf, files] = packageFiles(joined, scripts, first, [...lazy])
   const common = foldersOf(entries, joined)
   const guarded = [...joined].flatMap(([path, script]) => {
-    const folders = isOwn(script) ? first.map(entry => folderOf(posix.dirname(path), entry)) : []
+    const folders = isOwn(script) ? starts.map(start => folderOf(posix.dirname(path), start)) : []
     return folders.every(folder => `${common.get(path)}/`.startsWith(`${folder}/`)) ? [] : path
   })
   const apart = new Set([...modules.keys()].filter(path => moved.has(path)))
@@ -66,8 +67,8 @@ export function planOf({ scripts, modules, named, mode }: Known, moved: Readonly
     /** The paths of the modules in each file, by its name; each file follows those that it imports. */
     groups,
     folders: common,
-    /** The paths of modules that would leave a folder with the script of a page, and of those that load them. */
-    guarded: withImporters(guarded, scripts),
+    /** The paths of modules that would leave a folder in which a page or an import() starts, and of those that load them. */
+    guarded: withImporters(mode === true ? guarded : [], scripts),
     /** The paths of entries whose code must be in the file of their name. */
     placed: joinedThat(({ isPlaced, isModule }) => isPlaced && isModule),
     /** The paths of joined modules without named exports. */

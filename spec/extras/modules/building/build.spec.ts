@@ -212,25 +212,30 @@ exports.rolldown = async input => {
     'utils.js': `module.exports = require(${JSON.stringify(require.resolve('rolldown/utils'))})`
   }
 )
+const TIP_ONE = "import './lib/more.js'\nexport const tip = 'one'"
 const MOVE = "(from, to) => fs.renameSync(__dirname + '/' + from, __dirname + '/' + to)"
 for (const [what, meanwhile] of [
   [
     'away',
     "before: () => move('node_modules/tip', 'away'), after: () => move('away', 'node_modules/tip')"
   ],
+  [
+    'partly away',
+    "before: () => move('node_modules/tip/lib', 'away'), after: () => move('away', 'node_modules/tip/lib')"
+  ],
   ['edited', "after: () => move('next/index.js', 'node_modules/tip/index.js')"],
   ['replaced', "after: () => (move('node_modules/tip', 'old'), move('next', 'node_modules/tip'))"]
 ] as const)
   test(`a package that is ${what} while it is built is built as it is afterwards`, async t => {
     const root = makeProject(t, {
-      ...placed({ ...modulePkg('tip', "export const tip = 'one'"), ...WRAPPED }),
+      ...placed({ ...modulePkg('tip', TIP_ONE, { 'lib/more.js': '' }), ...WRAPPED }),
       'next/package.json': JSON.stringify({ name: 'tip', version: '2.0.0', module: 'index.js' }),
       'next/index.js': "export const tip = 'two'",
       'meanwhile.cjs': `const fs = require('node:fs')\nconst move = ${MOVE}\nmodule.exports = { ${meanwhile} }`
     })
     const { load, message } = await buildIn(wantedOf(root, ['tip']))
     t.is(message, '')
-    t.is((await load('tip'))['tip'], what === 'away' ? 'one' : 'two')
+    t.is((await load('tip'))['tip'], what.includes('away') ? 'one' : 'two')
   })
 
 test('a dependency that is only loaded in some environments may be missing', async t => {

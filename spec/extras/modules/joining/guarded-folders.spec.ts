@@ -18,7 +18,6 @@ const aGraph = fc.array(
 interface Module {
   readonly name: string
   readonly to: readonly string[]
-  readonly all: readonly string[]
   readonly code: string
 }
 
@@ -34,7 +33,6 @@ function modulesOf(graph: typeof aGraph extends fc.Arbitrary<infer Graph> ? Grap
     return {
       name,
       to: eager,
-      all: [...all],
       code: `${lines.join('\n')}\nconsole.log('text of ${name}')`
     }
   })
@@ -46,10 +44,10 @@ function loadersOf(name: string, modules: readonly Module[]): string[] {
   return [name, ...above.flatMap(each => loadersOf(each.name, modules))]
 }
 
-/** Tells whether a folder has a script of a page, which no module imports: it may be guarded. */
+/** Tells whether a folder has a script that a page or `import()` loads: it may be guarded. */
 const hasPage = (folder: string, modules: readonly Module[]) =>
   modules.some(
-    ({ name }) => name.startsWith(folder) && !modules.some(({ all }) => all.includes(name))
+    ({ name }) => name.startsWith(folder) && !modules.some(({ to }) => to.includes(name))
   )
 
 test('model: no file outside of a folder has a module that only this folder loads, or of its pages', async t => {
