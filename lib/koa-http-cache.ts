@@ -87,7 +87,8 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
       ctx.respond = true
       if (!isHalt(error)) ctx.app.emit('error', error, ctx)
     } finally {
-      Object.assign(state, { settings: outer, keysField })
+      state.settings = outer
+      state.keysField = keysField
     }
     // A route may respond by itself, bypassing Koa.
     if (ctx.respond === false || ctx.res.headersSent) return
@@ -100,6 +101,7 @@ export function koaHttpCache(options: KoaHttpCacheOptions = {}): Middleware {
     }
   }
 }
+
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   // Middleware between two koaHttpCache may have changed the body meanwhile.
   state.serialized = undefined
