@@ -197,7 +197,7 @@ class AssetServer {
     if (!mayBeOurs && !this.#mayFallBack) return this.#rest(ctx, next)
     const rest = this.#withFallback(ctx, next, path)
     if (!mayBeOurs) return rest()
-    const unstored = () => missing.passOnUnstored(ctx, rest)
+    const unstored = () => missing.passOnUnstored(ctx, rest, this.#exitOf(ctx))
     return this.#development ? this.#development.respond(ctx, unstored) : unstored()
   }
 

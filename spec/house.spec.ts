@@ -19,11 +19,11 @@ const RUNTIME: Budgets = {
   http: 595,
   files: 1134,
   'http-cache': 1364,
-  settings: 1402,
+  settings: 1397,
   urls: 551,
-  serving: 1908,
-  views: 826,
-  app: 1123
+  serving: 1926,
+  views: 820,
+  app: 1116
 }
 const PUBLISHING: Budgets = {
   writing: 470,

@@ -11,6 +11,7 @@ import { UNSTORED } from '../http/fields.ts'
 import { isNavigation } from '../http/requests.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import { pageCacheControl } from './directories.ts'
+import { toKoa } from './respond.ts'
 
 // Node 26 throws the second one for a port that is not a number.
 const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
@@ -62,7 +63,7 @@ export function respondMethodNotAllowed(ctx: Context): void {
 }
 
 /** Runs the rest of the stack. A 404 may be the gap of a rolling deploy, so no cache may store it. */
-export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
+export async function passOnUnstored(ctx: Context, next: Next, exit = toKoa): Promise<void> {
   const reportMiss = () => missed.hasSubscribers && missed.publish(requestLine(ctx.req))
   try {
     await next()
@@ -79,7 +80,7 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
   }
   if (!isNotFound(ctx)) return
   reportMiss()
-  forbidStoring(ctx.res)
+  exit.notFound(ctx)
 }
 
 /** Removes what koaHttpCache wrote for a 404 that becomes a page. */

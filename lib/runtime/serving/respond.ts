@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { requestLine, served } from '../diagnostics.ts'
+import { forbidStoring } from '../http/cache-control.ts'
 import { policiesWithNonce } from '../http/fields.ts'
 import { chooseCoding } from '../http/requests.ts'
 import { evaluatePreconditions, chooseRange, type ByteRange } from '../http/preconditions.ts'
@@ -17,12 +18,15 @@ export interface Exit {
   write(ctx: Context, response: PreparedResponse, body: Buffer | undefined): void
   /** Resolves when the file is no longer read, or returns at once if it is kept open until then. */
   stream(ctx: Context, response: PreparedResponse, part: FilePart): Promise<void> | void
+  /** Lets no cache store the 404 of a request to which nothing has responded. */
+  notFound(ctx: Context): void
 }
 
 /** Sets the status, the fields and `ctx.body`, null for no content, which middleware in front can still change. */
 export const toKoa: Exit = {
   write: giveToKoa,
-  stream: (ctx, response, part) => giveToKoa(ctx, response, bodyOf(ctx.res, part))
+  stream: (ctx, response, part) => giveToKoa(ctx, response, bodyOf(ctx.res, part)),
+  notFound: ({ res }) => forbidStoring(res)
 }
 
 /** Responds with a file that is in memory; false for any other file, and if a delta may be sent instead. */

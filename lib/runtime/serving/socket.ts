@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import send from 'send'
 import { abort, MAX_ONE_WRITE_BYTES, pacedBody, sourceOf, type FilePart } from './stream.ts'
-import { removeContentFields, setFields, type PreparedResponse } from './fields.ts'
+import { prepareResponse, removeContentFields, setFields, type PreparedResponse } from './fields.ts'
 import { toKoa, type Exit } from './respond.ts'
 
 /** @param compose joins middleware, unless instrumented @param hasPassed tells whether other instances are in front */
@@ -35,8 +35,22 @@ const toSocket: Exit = {
   stream(ctx, response, part) {
     ctx.respond = false
     return streamFile(ctx.res, response, part)
+  },
+  notFound(ctx) {
+    // Koa makes another response if the rest of the stack has set a status, a body or a field.
+    const isPlain = ctx.req.method === 'GET' && mayReuseHead(ctx.res)
+    if (isPlain) toSocket.write(ctx, NOT_FOUND, NOT_FOUND_BODY)
+    else toKoa.notFound(ctx)
   }
 }
+
+// Koa's response where nothing else responds.
+const NOT_FOUND_BODY = Buffer.from('Not Found')
+const NOT_FOUND = prepareResponse(404, [
+  ['Content-Type', 'text/plain; charset=utf-8'],
+  ['Content-Length', String(NOT_FOUND_BODY.length)],
+  ['Cache-Control', 'no-store']
+])
 
 interface Head {
   readonly text: string

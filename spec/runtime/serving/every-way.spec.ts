@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:http2'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import type { Context } from 'koa'
 import Koa2 from 'koa2'
 import { inParallel } from '../../../lib/runtime/concurrency.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
@@ -95,9 +96,18 @@ const OPTIONS: SiteOptions = {
     else if (ctx.path === '/admin/mine') Object.assign(ctx, { status: 404, body: 'my own 404' })
     else if (ctx.path === '/admin/thrown') ctx.throw(404, 'thrown')
     else if (ctx.path === '/page') ctx.body = `a page for ${ctx.method}`
+    else if (ctx.path in BEHIND) BEHIND[ctx.path]?.(ctx)
     else return next()
     return undefined
   }
+}
+
+/** Routes for paths without a file that leave a 404, each in its own way. */
+const BEHIND: Readonly<Record<string, (ctx: Context) => unknown>> = {
+  '/assets/status.css': ctx => (ctx.status = 404),
+  '/assets/type.css': ctx => (ctx.type = 'json'),
+  '/assets/cookie.css': ctx => ctx.cookies.set('a', 'b'),
+  '/static/field.js': ctx => ctx.set('Cache-Control', 'max-age=60')
 }
 
 /** What a server sets before any middleware sees a request that asks for it. */
@@ -156,6 +166,7 @@ const PATHS = [
   ...['', '/', '/docs', '/docs?q=1', '/docs/', '/empty', '/blog/'].map(end => `/site${end}`),
   ...words('/admin /admin/about.html /admin/users/23 /admin/missing.js /admin/api /admin/gone'),
   '/admin/mine',
+  ...Object.keys(BEHIND),
   ...['/clean/docs/index', '/clean/docs']
 ]
 
