@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import {
   FLAG_DIRECTIVES,
   formatCacheControl,
+  personalCacheControl,
   privateCacheControl,
   SECONDS_DIRECTIVES,
   targetedField,
@@ -20,6 +21,12 @@ const format = (directives: Parameters<typeof Object.entries>[0]) =>
 test('every directive is written, with seconds where it has some', t => {
   for (const name of FLAG_DIRECTIVES) t.is(format({ [name]: true }), name)
   for (const name of SECONDS_DIRECTIVES) t.is(format({ [name]: 60 }), `${name}=60`)
+})
+
+test('of all directives but no-store, a personal response that is revalidated keeps no-transform', t => {
+  const flags = FLAG_DIRECTIVES.filter(name => name !== 'no-store')
+  const all = [...flags, ...SECONDS_DIRECTIVES.map(name => `${name}=60`)].join(', ')
+  t.is(personalCacheControl(all), 'private, no-cache, no-transform')
 })
 
 test('only combinations of directives that contradict each other are rejected', t => {
