@@ -358,7 +358,10 @@ for (const [house, budgets] of Object.entries({
     for (const [room, budget] of Object.entries(budgets)) {
       const lines = counted[room] ?? 0
       const most = Math.max(lines * 1.1, lines + 20)
-      t.true(lines <= budget && budget <= most, `${room}: ${lines} lines, a budget of ${budget}`)
+      t.true(
+        lines <= budget && budget <= most,
+        `${room}: ${lines} lines, a budget of ${budget}, which may be ${lines} to ${Math.floor(most)}`
+      )
     }
   })
 }
