@@ -70,6 +70,7 @@ const fast = unclear.length > 0 ? specs.filter(name => FAST.test(name)) : []
 const wanted = new Set(['house', ...found.flat().filter(Boolean), ...fast])
 console.log(`${files.length} files differ from ${base}: the types, and ${wanted.size} specs`)
 for (const name of fast.length > 0 ? unclear : wanted) console.log(`  ${name}`)
+if (!existsSync(MAP)) console.log(`Rooms that run them are unknown: npm run check writes ${MAP}.`)
 if (fast.length > 0) console.log(`These have no specs of their own: all of the fast rooms are run.`)
 run('npm run --silent build:spec')
 // Some specs run the built package.
