@@ -18,12 +18,12 @@ async function makeShop(t: ExecutionContext) {
       .filter(({ file }) => file !== undefined)
   )
   await site.run('npx koa-fresh-assets precompile --env production')
-  const start = async (port: number, NODE_ENV = 'production') => {
+  const start = async (port: number, NODE_ENV = 'production', program = 'server.js') => {
     const env = { ...process.env, NODE_ENV, SERVE_STATIC_ASSETS: 'true' }
     const words = { cwd: site.root, env: { ...env, PORT: String(port), HOST: '127.0.0.1' } }
-    const child = spawn(process.execPath, ['server.js'], words)
+    const child = spawn(process.execPath, [program], words)
     t.teardown(() => child.kill('SIGKILL'))
-    return started('server.js', child, port)
+    return started(program, child, port)
   }
   return { ...site, start }
 }
@@ -71,4 +71,20 @@ test('only in production does the server of deploy.md wait for idle connections 
     if (env === 'production') t.true(duration > 4900, `${duration} ms`)
     agent.destroy()
   }
+})
+
+test('the server of deploy.md runs in the workers of node:cluster', async t => {
+  const shop = await makeShop(t)
+  shop.write({
+    'cluster.js': `import cluster from 'node:cluster'
+      if (!cluster.isPrimary) await import('./server.js')
+      else {
+        for (const worker of [cluster.fork(), cluster.fork()])
+          worker.on('exit', () => process.exit(1))
+      }`
+  })
+  const { port, child } = await shop.start(await freePort(), 'production', 'cluster.js')
+  t.is((await ask(port, '/health')).text, 'ok')
+  child.kill('SIGTERM')
+  await once(child, 'exit')
 })
