@@ -47,8 +47,9 @@ function dependsOnMore(ctx: Context, state: RequestState, shares: boolean, known
 
 const hasStream = (ctx: Context, state: RequestState) => state.hadStream || isStream(ctx.body)
 
+// Compression would hold events back (koa-compress, RFC 9111 section 5.2.2.6).
 const NOT_STORED: CachingFields = {
-  fields: [{ name: 'Cache-Control', value: 'no-store' }],
+  fields: [{ name: 'Cache-Control', value: 'no-store, no-transform' }],
   sharesCookies: false
 }
 

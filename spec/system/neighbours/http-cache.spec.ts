@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import cors from '@koa/cors'
 import Koa from 'koa'
 import compose from 'koa-compose'
@@ -66,6 +67,16 @@ test('autoEtag gives a compressed page an ETag only where koa-compress is in fro
     }
     t.deepEqual(site.errors, [])
   }
+})
+
+test('koa-compress does not hold back the events of a route behind a default', async t => {
+  const app = new Koa().use(compress()).use(koaHttpCache({ cacheControl: 'public' }))
+  app.use(ctx => {
+    ctx.type = 'text/event-stream'
+    ctx.body = Readable.from([PAGE])
+  })
+  const { headers } = await (await open(t, app)).get({ 'accept-encoding': 'gzip' })
+  t.is(headers['content-encoding'], undefined)
 })
 
 const connectionsOf = ({ server }: Site) =>
