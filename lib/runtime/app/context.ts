@@ -115,14 +115,11 @@ export type Development = ReturnType<typeof makeDevelopment>
 export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
   const pages = once(async (): Promise<Pages> => {
-    const made: Pages[] = []
+    const made = Object.create(null) as Pages
     await pipeline.load()
     // Jest needs these imports one after the other.
-    for (const extra of pipeline.settings.extras) {
-      const own = await extra.pages?.(pipeline)
-      if (own) made.push(own)
-    }
-    return Object.assign(Object.create(null) as Pages, ...made)
+    for (const extra of pipeline.settings.extras) Object.assign(made, await extra.pages?.(pipeline))
+    return made
   })
   const isAllowed = (req: Context['req']) => isLocal(req, hosts)
   return {
