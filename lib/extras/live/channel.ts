@@ -69,7 +69,6 @@ class Channel {
   readonly #following: Following | undefined
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
-  readonly #tellAll = oneAtATime(() => this.#tell())
   /** A page that gets another version, or is older than the process, asks whether it is still current. */
   readonly #instance: Part = {
     key: 'instance',
@@ -136,7 +135,7 @@ class Channel {
       // No event reports changes in packages.
       if (!wasAsked || this.#brokenPackages)
         this.#brokenPackages = await stateOfPackages(this.#pipeline)
-      await this.#tellAll()
+      await this.#tell()
     } catch (error) {
       this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
     }
@@ -146,7 +145,7 @@ class Channel {
     if (!this.#isAsked) this.#lookAgain(pause, false)
   }
 
-  async #tell(): Promise<void> {
+  readonly #tell = oneAtATime(async () => {
     const connections = [...this.#connections]
     const used = [...new Set(connections.flatMap(connection => connection.used))]
     const edited = this.#edited
@@ -170,7 +169,7 @@ class Channel {
     this.#generation = generation
     await this.#tellOf(connections, watched)
     if (isFirst && !this.#isAsked) this.#lookAgain(LATER_MS)
-  }
+  })
 
   async #tellOf(connections: readonly Connection[], watched: Part): Promise<void> {
     const assets = this.#assets

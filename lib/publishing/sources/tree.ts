@@ -46,8 +46,6 @@ export class Tree {
   readonly directory: string
   /** A number that grows with every change of the set of files. */
   version = 0
-  /** Brings the listing up to date even if no event was reported: events may be lost. */
-  readonly verify = oneAtATime(() => this.#list())
   readonly #symlinks: Symlinks
   readonly #onEvent: (path?: string) => void
   readonly #isExcluded: (path: string) => boolean
@@ -101,7 +99,8 @@ export class Tree {
     return this.#listing.folders.get('')?.folders ?? []
   }
 
-  async #list(): Promise<void> {
+  /** Brings the listing up to date even if no event was reported: events may be lost. */
+  readonly verify = oneAtATime(async () => {
     const events = this.#events
     this.#listedAt = performance.now()
     const listing: Listing = { folders: new Map(), apart: new Set() }
@@ -110,7 +109,7 @@ export class Tree {
     if (!haveSameFiles(this.#listing, listing)) this.version++
     this.#listing = listing
     this.#listedAfter = events
-  }
+  })
 
   /** @param above real paths from the directory down to this folder: a link back into them is not followed */
   async #addFolder(at: string, above: readonly string[], all: Listing): Promise<void> {

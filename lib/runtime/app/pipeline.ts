@@ -26,8 +26,6 @@ export class Pipeline {
   /** The error of a required manifest that is missing or broken: a server with one does not start. */
   failure: AssetError | undefined
   recall: Directories['recall']
-  /** Loads publishing on request, whether or not an app needs it. */
-  readonly load = once(() => this.#load())
   /** Set once publishing is loaded; the next two are also set where nothing needs it. */
   onRequest: OnRequest | undefined
   addressesOf!: (app: AppSettings) => Addresses
@@ -43,6 +41,22 @@ export class Pipeline {
   readonly #loadRooms = once(async () => {
     // Jest needs these imports one after the other.
     for (const { load } of this.running) await load?.()
+  })
+  /** Loads publishing on request, whether or not an app needs it. */
+  readonly load = once(async () => {
+    await this.#loadRooms()
+    const { makeOnRequest } = await import('../../publishing/building/on-request.ts')
+    const { directories } = this
+    const forget = (path: string) => directories.public.forget({ path })
+    const onRequest = await makeOnRequest(this.settings, this.warn, forget)
+    this.onRequest = onRequest
+    // A verified fingerprint is trusted permanently, unless its source may be gone.
+    const recallCurrent: typeof this.recall = (rawPath, mounts) => {
+      const known = directories.recall(rawPath, mounts)
+      return known === 'missing' || onRequest.isCurrent ? known : undefined
+    }
+    if (this.settings.apps.some(app => app.compile && app.fingerprint)) this.recall = recallCurrent
+    this.#join()
   })
   readonly #start = once(async () => {
     if (this.#publishes) await this.load()
@@ -93,22 +107,6 @@ export class Pipeline {
   /** Resolves once all that requests wait for is loaded, such as publishing; undefined if nothing is left to load. */
   get loading(): Promise<void> | undefined {
     return this.#isReady ? undefined : this.#start()
-  }
-
-  async #load(): Promise<void> {
-    await this.#loadRooms()
-    const { makeOnRequest } = await import('../../publishing/building/on-request.ts')
-    const { directories } = this
-    const forget = (path: string) => directories.public.forget({ path })
-    const onRequest = await makeOnRequest(this.settings, this.warn, forget)
-    this.onRequest = onRequest
-    // A verified fingerprint is trusted permanently, unless its source may be gone.
-    const recallCurrent: typeof this.recall = (rawPath, mounts) => {
-      const known = directories.recall(rawPath, mounts)
-      return known === 'missing' || onRequest.isCurrent ? known : undefined
-    }
-    if (this.settings.apps.some(app => app.compile && app.fingerprint)) this.recall = recallCurrent
-    this.#join()
   }
 
   #join(): void {
