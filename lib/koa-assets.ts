@@ -129,7 +129,6 @@ class AssetServer {
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
   readonly #responderAt: Running['responderAt']
-  readonly #watch: Running['watch']
   /** True if a request that the rest of the stack leaves as a 404 may still get a response. */
   readonly #mayFallBack: boolean
   /** Provides the helpers, then runs the rest of the stack. */
@@ -138,7 +137,6 @@ class AssetServer {
 
   constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
-    this.#watch = pipeline.watch
     this.#development = development
     this.#responderAt = pipeline.running.find(each => each.responderAt)?.responderAt
     this.#mayFallBack = this.#responderAt !== undefined || missing.hasFallbacks(pipeline.settings)
@@ -166,7 +164,7 @@ class AssetServer {
     if (known === 'missing') return this.#passOn(ctx, next, path, mounts)
     if (known && target.startsWith('/') && isRead(ctx.req)) {
       if (!respondAtOnce(ctx, known, this.#exitOf(ctx))) return this.#send(ctx, () => known)
-      return this.#watch?.(ctx)
+      return this.#pipeline.watch?.(ctx)
     }
     const wanted = missing.isPathForKoa(ctx, path) ? locate(path, settings, mounts) : undefined
     if (wanted === MALFORMED) return missing.respondBadRequest(ctx)
@@ -245,7 +243,7 @@ class AssetServer {
 
   async #send(ctx: Context, find: Parameters<typeof respondWithFile>[1]): Promise<boolean> {
     const isSent = await respondWithFile(ctx, find, { exit: this.#exitOf(ctx) })
-    if (isSent) this.#watch?.(ctx)
+    if (isSent) this.#pipeline.watch?.(ctx)
     return isSent
   }
 }

@@ -23,6 +23,7 @@ export class Pipeline {
   readonly settings: Project
   readonly directories: Directories
   readonly running: readonly Running[]
+  readonly watch: Running['watch']
   /** The error of a required manifest that is missing or broken: a server with one does not start. */
   failure: AssetError | undefined
   recall: Directories['recall']
@@ -75,6 +76,7 @@ export class Pipeline {
     this.running = extras.flatMap(
       extra => this.#unlessBroken(() => extra.run?.(settings, warn)) ?? []
     )
+    this.watch = this.running.find(({ watch }) => watch)?.watch
     if (apps.some(({ compile, fingerprint }) => fingerprint && !compile))
       this.#precompiled = this.#unlessBroken(() => new ReloadedNames(settings, warn))
     this.directories = new Directories(settings, {
@@ -142,10 +144,6 @@ export class Pipeline {
       if (one) version = version === '' ? one : `${version}-${one}`
     }
     return version
-  }
-
-  get watch(): Running['watch'] {
-    return this.running.find(({ watch }) => watch)?.watch
   }
 
   namesOf(app: AppSettings): Names | undefined {
