@@ -1,4 +1,5 @@
 // Maps the names that pages ask for to the assets that are served; public/assets.json keeps them.
+import { memoized } from '../concurrency.ts'
 import { AssetError } from '../errors.ts'
 import { digestOf } from '../files/digest.ts'
 import { composed } from '../files/paths.ts'
@@ -99,7 +100,6 @@ export class Names {
   readonly #apps: readonly AppSettings[]
   readonly #file: string
   readonly #kept: ReadonlySet<Asset>
-  readonly #names = new Map<string, AppNames>()
   #version: string | undefined
 
   constructor({ assets, kept = [], ...given }: GivenNames) {
@@ -171,9 +171,7 @@ export class Names {
     return tailed && !meetsNames(name, folders, isName) ? tailed : undefined
   }
 
-  namesOf({ name: app, urlPrefix }: AppSettings): AppNames {
-    const known = this.#names.get(app)
-    if (known) return known
+  readonly namesOf = memoized(({ urlPrefix }: AppSettings): AppNames => {
     const inside = this.#apps
       .filter(other => other.urlPrefix.startsWith(`${urlPrefix}/`))
       .map(other => encodePath(`${other.urlPrefix}/`))
@@ -204,8 +202,6 @@ export class Names {
         origins.set(tail, origin)
       }
     }
-    const names = { all, tails, folders }
-    this.#names.set(app, names)
-    return names
-  }
+    return { all, tails, folders }
+  })
 }
