@@ -73,7 +73,7 @@ function makePreload(pipeline: Pipeline): Preload {
     const app = appOfPage(settings, rawPath(req.url ?? '')) ?? settings.publicApp
     const { loadedFor } = pipeline.addressesOf(app)
     const linksOf = (name: string): readonly string[] => {
-      const loaded = loadedFor(name, options?.mount)
+      const loaded = loadedFor?.(name, options?.mount)
       return loaded ? linksTo(loaded, options) : [assets.preload(name, options)]
     }
     const links = new Set(names.flatMap(linksOf))

@@ -19,7 +19,7 @@ export interface Addresses extends Pick<
 > {
   readonly has: (name: string) => boolean
   /** Returns the files that a page loads for a name; undefined for an asset of the apps, and for an unknown name. */
-  readonly loadedFor: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
+  readonly loadedFor?: (name: string, mount: string | undefined) => readonly LoadedUrl[] | undefined
 }
 
 interface Parts {
@@ -86,7 +86,6 @@ function plainNames(app: AppSettings, onRequest?: OnRequest, check?: OnRequest['
   const plain: Addresses = {
     isLasting: !check && !onRequest,
     has: name => onRequest?.chosen(app, name) !== undefined,
-    loadedFor: () => undefined,
     modules: () => [],
     moduleAt: () => undefined,
     resolve(given) {
@@ -121,7 +120,6 @@ function inManifest(app: AppSettings, parts: Parts): Addresses {
   return {
     // A name of an app with `compile` has no address while its source does not compile.
     isLasting: !app.compile,
-    loadedFor: () => undefined,
     has: name => names().has(app, name),
     inViews: () => names().inViews,
     modules: () => names().assets.values(),
