@@ -19,7 +19,7 @@ import { readInPlace } from '../../runtime/files/containment.ts'
 import { isCompressibleType } from '../../runtime/http/fields.ts'
 import { isOwnPage, weightsIn } from '../../runtime/http/requests.ts'
 import { withFingerprint, type WithoutHash } from '../../runtime/urls/spelling.ts'
-import type { Sender, Sent } from '../../runtime/serving/file.ts'
+import type { Sender, Sent, SentFrom } from '../../runtime/serving/file.ts'
 import { withDigest, type Bytes } from '../../runtime/serving/variant.ts'
 import { composed } from '../../runtime/files/paths.ts'
 import { namesIn, type FolderNames } from '../../runtime/serving/folder-names.ts'
@@ -29,8 +29,6 @@ import type { Settings } from '../../runtime/settings/settings.ts'
 export function senderOf({ deltas, memory }: Settings): Sender | undefined {
   return deltas ? { of: (file, at) => sentWith(file, at, memory.maxFileBytes) } : undefined
 }
-
-type SentFrom = Parameters<Sender['of']>[1]
 
 async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Sent | undefined> {
   const { path, around } = at

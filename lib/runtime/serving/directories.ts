@@ -184,14 +184,12 @@ function mountDirectory(
   const { base, publicApp } = settings
   const { urlPath, place, exclude } = mount
   const crossOrigin = crossOriginOf(settings)
-  const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const pages = new Set(settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback)))
   return {
     place,
     urlPath,
     memoryKey: `${urlPath}\n`,
-    revalidate,
-    revalidateMiss: revalidate,
+    revalidate: () => mount.revalidate ?? publicApp.revalidate,
     isHidden: exclude ? excluding(exclude, place.dir, isHidden) : isHidden,
     fieldsOf({ path }) {
       const isPage = pages.has(fileIn(mount, path))
@@ -225,7 +223,6 @@ function fileRoot(settings: Settings, root: string): Directory {
     memoryKey: `${root}\0`,
     // A route may just have written the file.
     revalidate: () => 0,
-    revalidateMiss: () => 0,
     fieldsOf: ({ path }) => ({
       type: contentType(path),
       // The route may have sent it to one visitor only.

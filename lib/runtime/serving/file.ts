@@ -69,8 +69,8 @@ export interface Directory {
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
-  /** Seconds for which a miss is trusted; 0 where a request may publish the file. */
-  readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
+  /** Seconds for which a miss is trusted; 0 where a request may publish the file. Default: those of `revalidate`. */
+  readonly revalidateMiss?: (wanted: Pick<Wanted, 'app' | 'path'>) => number
   /** True if the request itself may publish a file: compressed copies beside it do not keep up. */
   readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
   /** Tells whether a file is never served. @param file absolute, as named or real */
@@ -94,7 +94,7 @@ export interface Sender {
   of(file: Bytes, at: SentFrom): Promise<Sent | undefined>
 }
 
-interface SentFrom extends Pick<Directory, 'place'> {
+export interface SentFrom extends Pick<Directory, 'place'> {
   readonly opened: OpenFile
   readonly path: string
   /** The URL path, with the base, around its hash. */

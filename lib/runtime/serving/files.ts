@@ -77,7 +77,8 @@ export class ServedFiles {
       if (known && !stamp && known.trustedUntil > performance.now()) return known
       return ifReadable(this.#file(path), this.#look(wanted, known, stamp))
     }
-    const trust = this.directory.revalidateMiss(wanted)
+    const { revalidate, revalidateMiss = revalidate } = this.directory
+    const trust = revalidateMiss(wanted)
     // No stat is needed: opening the file gives its stamp.
     if (trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
     return ifReadable(this.#file(path), this.#look(wanted))
