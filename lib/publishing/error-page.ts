@@ -5,7 +5,7 @@ import { CompileError, type AssetError } from '../runtime/errors.ts'
 import { realpathOf } from '../runtime/files/disk.ts'
 import { escapeHtml } from '../runtime/views/html.ts'
 import type { Settings } from '../runtime/settings/settings.ts'
-import { thirdParty } from '../runtime/settings/third-party.ts'
+import { assetSources } from '../runtime/settings/third-party.ts'
 import { isInside, pathFrom, withSlashes } from '../runtime/files/paths.ts'
 
 export async function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text') {
@@ -79,7 +79,7 @@ const REST = sep === '/' ? '' : String.raw`(?:(?![A-Za-z]:)[^\s:"'<>|*?])*`
 async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
   const names = new Map<string, string>()
   const sources = apps.flatMap(app => app.sources.map(({ dir }) => dir))
-  for (const directory of [root, ...sources, ...thirdParty]) {
+  for (const directory of [root, ...sources, ...assetSources.list()]) {
     const name = isInside(root, directory) ? pathFrom(root, directory) : basename(directory)
     for (const path of [directory, await realOf(directory)]) {
       names.set(path, name).set(pathToFileURL(path).pathname, name)

@@ -21,7 +21,7 @@ import {
   type Snapshot,
   type Source
 } from './snapshot.ts'
-import { thirdParty } from '../../runtime/settings/third-party.ts'
+import { assetSources } from '../../runtime/settings/third-party.ts'
 import { Tree } from './tree.ts'
 
 interface Searched extends SourceDirectory {
@@ -196,7 +196,7 @@ export class AppSources {
 
   get #searched(): readonly Searched[] {
     const { sources } = this.#app
-    const others = thirdParty.filter(dir => sources.every(source => source.dir !== dir))
+    const others = assetSources.list().filter(dir => sources.every(source => source.dir !== dir))
     return [...sources, ...others.map(this.#thirdParty)].map(this.#searchedAt)
   }
 

@@ -8,8 +8,6 @@ const LIST = Symbol.for('koa-fresh-assets.sources')
 const shared = globalThis as { [LIST]?: string[] }
 const list: string[] = (shared[LIST] ??= [])
 
-export const thirdParty: readonly string[] = list
-
 /** The process-wide list of source directories of third-party packages. */
 export const assetSources = Object.freeze({
   /**
