@@ -89,18 +89,16 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
 }
 
 /** Returns the state that `make` makes; if it fails, one without a version. */
-async function orBroken(
+function orBroken(
   part: Omit<Part, 'version'>,
   settings: Settings,
   make: () => Promise<AssetState | undefined>
 ) {
-  try {
-    return await make()
-  } catch (error) {
-    if (!(error instanceof AssetError)) throw error
+  const broken = async (error: AssetError): Promise<AssetState> => {
     const problem = { ...(await errorReport(error, settings)), link: linkTo(error, settings) }
     return { part: { ...part, version: null }, problem }
   }
+  return make().catch(ifAssetError(broken))
 }
 
 // The parts of icons have no URL, as only a reload shows a change. Pages are told of all, as none says which it has.

@@ -3,7 +3,7 @@
 import type { Project } from '../../runtime/app/extra.ts'
 import { inParallel, oneAtATime } from '../../runtime/concurrency.ts'
 import { published } from '../../runtime/diagnostics.ts'
-import { AssetError, CompileError, type Warn } from '../../runtime/errors.ts'
+import { CompileError, ifAssetError, type AssetError, type Warn } from '../../runtime/errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../runtime/files/containment.ts'
 import { errorCode, stampOf, statOf } from '../../runtime/files/disk.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
@@ -12,7 +12,7 @@ import type { AppSettings } from '../../runtime/settings/settings.ts'
 import { Names } from '../../runtime/urls/manifest.ts'
 import { splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { Sources } from '../sources/sources.ts'
-import { asPublishError } from '../writing/write.ts'
+import { rethrowAsPublishError } from '../writing/write.ts'
 import { namesOf, publishedPath, type Assets, type Built } from './assets.ts'
 import { Builder, type BuildResult } from './builder.ts'
 import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
@@ -85,13 +85,9 @@ export class Rebuilt {
       return hasNone || this.#assets.get(path)?.digest !== digest
     })
     await inParallel(changed, CONCURRENCY, async asset => {
-      try {
-        await this.#write(asset, startedAt)
-      } catch (error) {
-        const failure = asPublishError(this.#settings, asset.path, error)
-        if (!(failure instanceof AssetError)) throw failure
-        failures.set(asset.path, failure)
-      }
+      const rethrow = rethrowAsPublishError(this.#settings, asset.path)
+      const failed = ifAssetError(error => void failures.set(asset.path, error))
+      await this.#write(asset, startedAt).catch(rethrow).catch(failed)
     })
     if (built !== this.#built || failures.size > 0) await this.#take(built, failures)
     this.#built = failures.size === 0 ? built : undefined

@@ -8,7 +8,7 @@ import {
 import type { Values, Command, Project, Rows } from '../../runtime/app/extra.ts'
 import { errorReport } from '../error-page.ts'
 import { precompile as build } from '../building/precompile.ts'
-import { AssetError, PrecompileError, printable } from '../../runtime/errors.ts'
+import { ifAssetError, PrecompileError, printable, type AssetError } from '../../runtime/errors.ts'
 import { FAILED, longRun, count, formatBytes, formatSeconds, indent, table } from './command.ts'
 import { isInside, pathFrom } from '../../runtime/files/paths.ts'
 
@@ -58,14 +58,11 @@ const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 /** Warns of problems in views; the assets are already published. */
 async function warnOfMore(project: Project, warn: (message: string) => void) {
   for (const extra of project.extras) {
-    try {
-      const { problems = [], doubts = [] } = (await extra.views?.check(project)) ?? {}
-      const all = problems.map(({ path, message }) => `${printable(path)} ${message}`)
-      for (const message of [...doubts, ...all]) warn(message)
-    } catch (error) {
-      if (!(error instanceof AssetError)) throw error
-      warn(`${extra.name} are not checked: ${error.message}`)
-    }
+    const failed = ({ message }: AssetError) => warn(`${extra.name} are not checked: ${message}`)
+    const found = await extra.views?.check(project).catch(ifAssetError(failed))
+    if (!found) continue
+    const problems = found.problems.map(({ path, message }) => `${printable(path)} ${message}`)
+    for (const message of [...found.doubts, ...problems]) warn(message)
   }
 }
 
