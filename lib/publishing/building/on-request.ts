@@ -1,7 +1,7 @@
 // Publishes on request: loaded if an app needs it, or to explain any app by its sources.
 import type { Warn } from '../../runtime/errors.ts'
 import type { OnRequest } from '../../runtime/app/on-request.ts'
-import { HEAD, loadDetails, type DetailsReader } from '../../runtime/app/details.ts'
+import { HEAD, loadDetails } from '../../runtime/app/details.ts'
 import type { AppSource, PageDependency, Project } from '../../runtime/app/extra.ts'
 import { headIfThere, stampIfThere } from '../../runtime/files/at-start.ts'
 import { ignoreSystemError, isSettled, sameStamp, type Stamp } from '../../runtime/files/disk.ts'
@@ -142,7 +142,7 @@ const MAX_READ = 2000
  * Reads the details of a file from its source: a page names an asset before a browser requests it, and helpers are
  * synchronous. So pages wait for the disk, but not in production.
  */
-function detailsInSources(readerOf: DetailsReader) {
+function detailsInSources(readerOf: Awaited<ReturnType<typeof loadDetails>>) {
   const known = new Map<string, { readonly stamp: Stamp; readonly details: Details }>()
   return (asset: AppSource): (() => Details) | undefined => {
     const { file, name, compiler } = asset.source

@@ -13,8 +13,7 @@ import type { Compiler, CompilerInput, CompilerOutput } from '../../runtime/sett
 import { nodeModulesFrom, rootFor } from './compiler.ts'
 import type { LessModule } from './less.ts'
 
-interface BuiltInCompiler extends Pick<Compiler, 'target'> {
-  readonly extensions: string | readonly string[]
+interface BuiltInCompiler extends Pick<Compiler, 'extensions' | 'target'> {
   /** The packages that can compile it; the first that is installed is used. */
   readonly peers: readonly string[]
   readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>

@@ -17,8 +17,6 @@ export async function detailsIn(
   return read?.(await headOf(content), asset?.source.file ?? name, asset) ?? {}
 }
 
-export type DetailsReader = Awaited<ReturnType<typeof loadDetails>>
-
 /** Loads the code that reads details in advance, for callers that cannot wait. */
 export async function loadDetails({ extras, apps }: Pick<Project, 'extras' | 'apps'>) {
   const loaded = await Promise.all(
