@@ -123,8 +123,7 @@ function decide(ctx: Context, offers: Variants, fixedStatus?: number): Answer {
   const { status, reason } = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
   if (status === 304) return { chosen, response: chosen.notModified, reason }
   if (status === 412) return { chosen, response: chosen.failed, reason }
-  const range =
-    headers.range === undefined ? 'whole' : chooseRange(method, headers, chosen, chosen.size)
+  const range = chooseRange(method, headers, chosen, chosen.size)
   if (range === 'whole') return { chosen, response: chosen.ok, reason, body }
   if (range === 'unsatisfiable') {
     const { fields, said } = chosen.failed
