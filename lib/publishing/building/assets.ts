@@ -1,5 +1,5 @@
 // Lists the assets of all apps by the URL paths under which they are published, and finds unpublishable ones.
-import { firstAnswer } from '../../runtime/concurrency.ts'
+import { firstAnswer, inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, printable, type Warn } from '../../runtime/errors.ts'
 import type { Content } from '../../runtime/files/open-file.ts'
 import type { Mention } from '../../runtime/app/transform.ts'
@@ -82,9 +82,8 @@ export async function listAssets(
   sources: Sources,
   only: (app: AppSettings) => boolean = () => true
 ): Promise<readonly Listed[]> {
-  const all: Listed[] = []
-  for (const app of settings.apps.filter(only)) all.push(...(await sources.of(app).list()))
-  return all.toSorted(byPath)
+  const all = await inParallel(settings.apps.filter(only), 1, app => sources.of(app).list())
+  return all.flat().toSorted(byPath)
 }
 
 export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
