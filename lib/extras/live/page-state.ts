@@ -153,7 +153,11 @@ export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) 
     )
     const looks = await inParallel(files, CONCURRENCY, async path => {
       const known = seen.get(path)
-      return (known && (await recheck(known))) ?? (await watched(path))
+      const same = known && (await recheck(known))
+      if (same) return same
+      const readAt = Date.now()
+      const read = await readSnapshot(path)
+      return read ? { ...observe(path, read, readAt), text: digestOf(read.bytes) } : []
     })
     const found = looks.flat()
     seen = new Map(found.map(each => [each.path, each]))
@@ -162,10 +166,4 @@ export function watchedFiles({ live, symlinks }: Settings, onEvent: () => void) 
     const changedAt = times.reduce((last, time) => Math.max(last, time), 0)
     return { key: 'live.watch', version: digestOf(texts.join('')), changedAt }
   }
-}
-
-async function watched(path: string): Promise<Watched | []> {
-  const readAt = Date.now()
-  const read = await readSnapshot(path)
-  return read ? { ...observe(path, read, readAt), text: digestOf(read.bytes) } : []
 }
