@@ -153,11 +153,10 @@ class AssetServer {
 
   /** Responds from memory if possible, then from the disk. */
   #respond(ctx: Context, next: Next): unknown {
-    const { loading } = this.#pipeline
+    const { loading, settings } = this.#pipeline
     if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
-    const { settings } = this.#pipeline
     const mounts = mountsAt(path, settings)
     if (this.#development?.owns(path)) return this.#passOn(ctx, next, path, mounts)
     const known = this.#pipeline.recall(path, mounts)

@@ -31,7 +31,7 @@ export function senderOf({ deltas, memory }: Settings): Sender | undefined {
 }
 
 async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Sent | undefined> {
-  const { path, around } = at
+  const { path, around, place, plain } = at
   if (!isCompressibleType(path)) return undefined
   const ofDeltas = [['Use-As-Dictionary', useAsDictionary(around)]] as const
   const deltas = await deltasOf(file, at)
@@ -39,7 +39,6 @@ async function sentWith(file: Bytes, at: SentFrom, maxBytes: number): Promise<Se
   const { digest } = target
   // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
   if (!deltas || digest === undefined) return { ofDeltas, vary: ['Accept-Encoding'] }
-  const { place, plain } = at
   return {
     ofDeltas,
     vary: ['Accept-Encoding', 'Available-Dictionary'],
