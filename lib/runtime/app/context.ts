@@ -8,7 +8,7 @@ import type { Pipeline } from './pipeline.ts'
 import { reportErrorPage } from '../serving/missing.ts'
 import { isRead, rawPath } from '../serving/request.ts'
 import { appOfPage } from '../settings/apps.ts'
-import type { LiveSettings, Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/spelling.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 
@@ -112,7 +112,7 @@ async function nextAfter(work: Promise<unknown>, ctx: Context, next: Next, setti
 
 export type Development = ReturnType<typeof makeDevelopment>
 
-export function makeDevelopment(pipeline: Pipeline, { hosts }: LiveSettings) {
+export function makeDevelopment(pipeline: Pipeline, { hosts }: NonNullable<Settings['live']>) {
   const start = `${encodePath(pipeline.settings.prefix)}/-/`
   const pages = once(async (): Promise<Pages> => {
     const made = Object.create(null) as Pages

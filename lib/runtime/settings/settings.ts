@@ -14,7 +14,6 @@ export type { AppSettings } from './apps.ts'
 export type { MountSettings } from './mounts.ts'
 
 export type Settings = ReturnType<typeof settle>
-export type LiveSettings = NonNullable<Settings['live']>
 
 /** @throws TypeError for an invalid option; AssetError for a directory that cannot be used */
 export function settle(
