@@ -125,7 +125,9 @@ export class Renderer {
       const folders = pathFrom(this.#settings.root, source.directory).split('/')
       const isOwn = source.packageName === undefined && !folders.includes('node_modules')
       const unknown = isOwn ? await this.#unknown(drafted, text) : []
-      const advise = (specifier: string) => this.#sources.adviceOn(app, specifier)
+      const project = this.#settings
+      const advise = (specifier: string) =>
+        firstAnswer(project.extras, each => each.sources?.advise?.(app, specifier, project))
       const unmapped = await importErrors(referrer, unknown, advise)
       // A module may work without its dynamic imports.
       for (const [at, error] of unmapped.entries()) report(error, unknown[at]?.kind === 'import')

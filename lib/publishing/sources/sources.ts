@@ -1,6 +1,6 @@
 // Holds the sources of all apps, and finds the source of a name.
 import type { Warn } from '../../runtime/errors.ts'
-import { firstAnswer, memoized } from '../../runtime/concurrency.ts'
+import { memoized } from '../../runtime/concurrency.ts'
 import { matcherOf } from '../../runtime/files/paths.ts'
 import type { MakeSourceList, Project } from '../../runtime/app/extra.ts'
 import { appAt, type AppSettings, type SourceDirectory } from '../../runtime/settings/apps.ts'
@@ -55,12 +55,6 @@ export class Sources {
   has(path: string): boolean {
     const app = appAt(this.#project, path)
     return app !== undefined && this.of(app).has(path.slice(app.urlPrefix.length + 1))
-  }
-
-  adviceOn(app: AppSettings, specifier: string): Promise<string | undefined> {
-    return firstAnswer(this.#project.extras, each =>
-      each.sources?.advise?.(app, specifier, this.#project)
-    )
   }
 
   async otherWith(app: AppSettings, name: string): Promise<string | undefined> {
