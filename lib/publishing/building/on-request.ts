@@ -48,14 +48,14 @@ export class Publishing implements OnRequest {
   readonly dependencies: readonly PageDependency[]
   readonly checkName: OnRequest['checkName']
   detailsOf: ReturnType<typeof detailsInSources> | undefined
-  readonly #rebuilt: Rebuilt
+  readonly rebuilt: Rebuilt
   readonly #warn: Warn
 
   constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Warn) {
     this.settings = settings
     this.sources = sources
     this.plain = new PlainNames(settings, sources, warn)
-    this.#rebuilt = rebuilt
+    this.rebuilt = rebuilt
     this.#warn = warn
     this.checkName = makeNameCheck(settings, sources, warn)
     const { apps } = settings
@@ -82,7 +82,7 @@ export class Publishing implements OnRequest {
 
   async publish(app: AppSettings, name: string) {
     if (!app.fingerprint) return this.plain.publish(app, name)
-    return this.#rebuilt.publish(app, name, await this.sourced(app, name))
+    return this.rebuilt.publish(app, name, await this.sourced(app, name))
   }
 
   reportTail(app: AppSettings, name: string): void {
@@ -94,15 +94,7 @@ export class Publishing implements OnRequest {
   }
 
   indexed(path: string): IndexEntry | undefined {
-    return this.plain.index.peek(path) ?? this.#rebuilt.index.peek(path)
-  }
-
-  names({ compile, fingerprint }: AppSettings) {
-    return compile && fingerprint ? this.#rebuilt.names : undefined
-  }
-
-  get isCurrent(): boolean {
-    return this.#rebuilt.isCurrent
+    return this.plain.index.peek(path) ?? this.rebuilt.index.peek(path)
   }
 
   sourced(app: AppSettings, name: string) {

@@ -8,12 +8,10 @@ import type { KnownImports, PageDependency } from './extra.ts'
 export interface OnRequest {
   /** Brings a file up to date, and resolves to its target if that saves a stat. @throws AssetError for a broken source */
   publish(app: AppSettings, name: string): Promise<Target | undefined>
-  /** Returns the names of an app with fingerprints; undefined for one with plain names. */
-  names(app: AppSettings): Names | undefined
+  /** The apps with fingerprints, and whether no source may have been added or removed, as far as is known without a stat. */
+  readonly rebuilt: { readonly names: Names; readonly isCurrent: boolean }
   /** Pages wait for these: new sources, packages, builds. */
   readonly dependencies: readonly PageDependency[]
-  /** False once a source may have been added or removed, as far as is known without a stat. */
-  readonly isCurrent: boolean
   /** Returns the name if it has a source, else the name without its fingerprint; undefined if neither has one. */
   sourced(app: AppSettings, name: string): Promise<string | undefined>
   /** Finds a plain name or a tail among the sources as last listed, since helpers cannot wait. */

@@ -54,7 +54,7 @@ export class Pipeline {
     // A verified fingerprint is trusted permanently, unless its source may be gone.
     const recallCurrent: typeof this.recall = (rawPath, mounts) => {
       const known = directories.recall(rawPath, mounts)
-      return known === 'missing' || onRequest.isCurrent ? known : undefined
+      return known === 'missing' || onRequest.rebuilt.isCurrent ? known : undefined
     }
     if (this.settings.apps.some(app => app.compile && app.fingerprint)) this.recall = recallCurrent
     this.#join()
@@ -148,7 +148,7 @@ export class Pipeline {
 
   namesOf(app: AppSettings): Names | undefined {
     if (!app.fingerprint) return undefined
-    return app.compile ? this.onRequest?.names(app) : this.#precompiled?.current
+    return app.compile ? this.onRequest?.rebuilt.names : this.#precompiled?.current
   }
 
   /** Brings a file up to date with its source, and finds it. @throws AssetError for one that cannot be published */
