@@ -1,6 +1,7 @@
 // Shows step by step how a URL path is resolved, by calling the code that resolves it. Writes nothing.
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { adviseOn } from '../../publishing/sources/advice.ts'
+import type { AppSources } from '../../publishing/sources/app-sources.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { AssetError } from '../../runtime/errors.ts'
 import { digestOfFile } from '../../runtime/files/digest.ts'
@@ -19,7 +20,6 @@ import {
 } from '../../runtime/urls/spelling.ts'
 import { isInlined } from '../media/extra.ts'
 import {
-  choiceOf,
   listMounts,
   ownPath,
   pathOf,
@@ -137,7 +137,7 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | u
   const { settings, sources, plain } = publishingIn(pipeline)
   const { app } = wanted
   await ifUsable(plain.find(app, splitFingerprint(wanted.name)?.name ?? wanted.name))
-  const { name, source, clash, warning, candidates = [] } = await choiceOf(sources, wanted)
+  const { name, source, clash, warning, candidates = [] } = await choiceOf(pipeline, wanted)
   const shown = (path: string) => pathFrom(settings.root, path) || '.'
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
@@ -153,6 +153,22 @@ async function findSource(pipeline: Pipeline, wanted: Wanted, known: Verdict | u
   const asset = source && app.compile && { app, source, path: assetPath(app, source.name) }
   const verdict = asset ? (known ?? (await verdictOn(pipeline, asset))) : undefined
   return { source, sourced: source && name, steps, verdict }
+}
+
+type Chosen = Partial<Awaited<ReturnType<AppSources['explain']>>> & { readonly name: string }
+
+/** Chooses the source of a name, with or without a fingerprint; if packages are unusable, the warning says so. */
+async function choiceOf(pipeline: Pipeline, { app, name: given }: Wanted): Promise<Chosen> {
+  const { sources, sourced } = publishingIn(pipeline)
+  const plain = splitFingerprint(given)?.name ?? given
+  const choose = async () => {
+    const name = (await sourced(app, given)) ?? plain
+    return { name, ...(await sources.of(app).explain(name)) }
+  }
+  return withoutPackages(choose(), error => {
+    if (!app.fingerprint) throw error
+    return { name: plain, warning: error.message }
+  })
 }
 
 /** Also says why a page does not get the file that its helpers name; the requested file is checked elsewhere. */

@@ -6,11 +6,10 @@ import { errorReport } from '../../publishing/error-page.ts'
 import { Renderer } from '../../publishing/rendering/renderer.ts'
 import type { Sourced } from '../../publishing/sources/snapshot.ts'
 import { asPublishError } from '../../publishing/writing/write.ts'
-import type { AppSources } from '../../publishing/sources/app-sources.ts'
 import type { Sources } from '../../publishing/sources/sources.ts'
 import type { Problem } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
-import { publishingIn, sourcedNameIn } from '../../publishing/building/on-request.ts'
+import { publishingIn } from '../../publishing/building/on-request.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
 import { AssetError, ifAssetError, reasonOf } from '../../runtime/errors.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
@@ -18,11 +17,11 @@ import { checksumsOf, digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
 import { readSnapshot } from '../../runtime/files/open-file.ts'
 import { excluderOf, pathFrom } from '../../runtime/files/paths.ts'
-import { locate, rawPath, type Wanted } from '../../runtime/serving/request.ts'
+import { locate, rawPath } from '../../runtime/serving/request.ts'
 import { assetPath } from '../../runtime/settings/apps.ts'
 import { publicFile } from '../../runtime/settings/public-directory.ts'
 import type { MountSettings, Settings } from '../../runtime/settings/settings.ts'
-import { encodePath, withoutBase, splitFingerprint } from '../../runtime/urls/spelling.ts'
+import { encodePath, withoutBase } from '../../runtime/urls/spelling.ts'
 import type { AssetsByPath } from '../../runtime/urls/manifest.ts'
 import { namedBy, withoutQuery } from '../vite/manifests/bundle.ts'
 import { addressAt, readBundle } from '../vite/manifests/read-bundle.ts'
@@ -60,28 +59,13 @@ export function pathOf(asked: string, { apps, base }: Settings): string {
 
 /** Returns the decoded plain URL path of the asset of a path or a name, with or without a fingerprint. */
 export async function ownPath(pipeline: Pipeline, asked: string) {
-  const { settings, sources } = publishingIn(pipeline)
+  const { settings, sources, sourced } = publishingIn(pipeline)
   const wanted = locate(pathOf(asked, settings), settings)
   if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
   const { app, name } = wanted
-  const sourced = await sourcedNameIn(sources, app, name)
-  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
+  const sourcedName = await sourced(app, name)
+  const source = sourcedName === undefined ? undefined : await sources.of(app).find(sourcedName)
   return source && assetPath(app, source.name)
-}
-
-type Chosen = Partial<Awaited<ReturnType<AppSources['explain']>>> & { readonly name: string }
-
-/** Chooses the source of a name, with or without a fingerprint; if packages are unusable, the warning says so. */
-export async function choiceOf(all: Sources, { app, name: given }: Wanted): Promise<Chosen> {
-  const plain = splitFingerprint(given)?.name ?? given
-  const choose = async () => {
-    const name = (await sourcedNameIn(all, app, given)) ?? plain
-    return { name, ...(await all.of(app).explain(name)) }
-  }
-  return withoutPackages(choose(), error => {
-    if (!app.fingerprint) throw error
-    return { name: plain, warning: error.message }
-  })
 }
 
 export type ListedMount = Awaited<ReturnType<typeof listMounts>>[number]

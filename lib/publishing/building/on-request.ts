@@ -51,6 +51,13 @@ export class Publishing implements OnRequest {
   readonly rebuilt: Rebuilt
   readonly #warn: Warn
 
+  readonly sourced = async (app: AppSettings, name: string) => {
+    const sources = this.sources.of(app)
+    if (await sources.find(name)) return name
+    const plain = splitFingerprint(name)?.name
+    return plain !== undefined && (await sources.find(plain)) ? plain : undefined
+  }
+
   constructor(settings: Project, sources: Sources, rebuilt: Rebuilt, warn: Warn) {
     this.settings = settings
     this.sources = sources
@@ -97,10 +104,6 @@ export class Publishing implements OnRequest {
     return this.plain.index.peek(path) ?? this.rebuilt.index.peek(path)
   }
 
-  sourced(app: AppSettings, name: string) {
-    return sourcedNameIn(this.sources, app, name)
-  }
-
   chosen(app: AppSettings, given: string) {
     const { source } = this.#listed(app)?.chosen(given) ?? {}
     return source && { name: source.name, readDetails: this.detailsOf?.({ app, source }) }
@@ -118,13 +121,6 @@ export class Publishing implements OnRequest {
 export function publishingIn({ onRequest }: { readonly onRequest: unknown }): Publishing {
   if (onRequest instanceof Publishing) return onRequest
   throw new Error('the pipeline has not been loaded')
-}
-
-export async function sourcedNameIn(all: Sources, app: AppSettings, name: string) {
-  const sources = all.of(app)
-  if (await sources.find(name)) return name
-  const plain = splitFingerprint(name)?.name
-  return plain !== undefined && (await sources.find(plain)) ? plain : undefined
 }
 
 /** Beyond this number, all details are forgotten. */
