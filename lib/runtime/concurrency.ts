@@ -65,11 +65,10 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | undefined
   return () => {
     if (known) return known
-    const run = work()
-    known = run
+    known = work()
     // This handler keeps a failure in the background from ending the process.
-    run.catch(() => (known = undefined))
-    return run
+    known.catch(() => (known = undefined))
+    return known
   }
 }
 
