@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { ask, LOADER, makeProject, makeSite, moduleFile, test } from '../../support/index.ts'
 import type { Answer } from '../../support/index.ts'
+import { isKnown } from '../../publishing/cli/run.ts'
 
 interface Told {
   readonly answers: readonly Answer[]
@@ -181,10 +182,11 @@ for (const [command, path, isDirectory, before = ''] of [
   // Node calls it missing.
   ['precompile', '.env.production', false],
   ['verify', 'public/assets.json', true],
-  ['verify', '.env.production', true],
-  ['verify', 'assets.config.js', true, 'cannot load assets.config.js: '],
-  ['verify', 'assets.config.json', true, 'cannot load assets.config.json: ']
+  ['precompile', '.env.production', true],
+  ['precompile', 'assets.config.js', true, 'cannot load assets.config.js: '],
+  ['precompile', 'assets.config.json', true, 'cannot load assets.config.json: ']
 ] as const) {
+  if (!isKnown(command)) continue
   const what = isDirectory ? 'is a directory' : 'may not be read'
   test(`where ${path} ${what}, ${command} names it and says what to do`, async t => {
     const file = isDirectory ? `${path}/x` : path
