@@ -11,9 +11,7 @@ export const media: Extra = {
   run({ env, apps }) {
     // The elements come from the manifest in production, so that no page waits for the disk.
     if (env === 'production' && apps.some(app => app.inline !== undefined && !app.fingerprint))
-      throw new TypeError(
-        "the option inline needs fingerprints in production: remove 'fingerprint: false'"
-      )
+      throw new TypeError("inline needs fingerprints in production: remove 'fingerprint: false'")
     if (env === 'development' && apps.length > 0) return new WrittenIcons()
     return { helpers: helpersOf(undefined, env) }
   },

@@ -2,6 +2,7 @@
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { checked } from '../../runtime/check-options.ts'
+import { ENVIRONMENTS } from '../../runtime/settings/table.ts'
 import { encodeUrl, splitFingerprint } from '../../runtime/urls/spelling.ts'
 import type { AssetName, OfName } from '../../runtime/views/asset-names.ts'
 import type { ImageSize, InlineSvg } from '../../runtime/urls/manifest.ts'
@@ -179,7 +180,8 @@ export interface MediaHelpers extends ReturnType<typeof mediaHelpers> {}
 export function helpersOf(icons?: WrittenIcons, env = 'development'): Helpers {
   return {
     of({ urlOf, host, assets }) {
-      const why = env === 'production' && !assets.inViews ? withoutNames : notInlined
+      const isPlain = !assets.inViews && (env === 'production' || assets.isLasting)
+      const why = isPlain ? withoutNames(env) : notInlined
       const helpers = mediaHelpers(urlOf, why, icons?.recorder(host, urlOf))
       return () => helpers
     }
@@ -199,8 +201,9 @@ function merged(own: InlineSvg['attributes'], given: Attributes): Attributes {
 export const notInlined = (name: string) =>
   `inline() cannot write '${name}': it is not a source, or the option inline does not name it, which precompile also needs: inline: ['icons/**'] names .svg files that are not compiled; a third party's file needs its whole name`
 
-const withoutNames = (name: string) =>
-  `inline() cannot write '${name}' in production without fingerprints: remove 'fingerprint: false'`
+const withoutNames = (env: string) => (name: string) =>
+  `inline() cannot write '${name}' in the environment '${env}' without fingerprints: ${env === 'production' ? "remove 'fingerprint: false'" : SET}`
+const SET = `set NODE_ENV, or the option env, to one of ${ENVIRONMENTS.join(', ')}, or set 'fingerprint: true'`
 
 interface WrittenIcon {
   /** The URL path of its file, without the base. */

@@ -177,18 +177,22 @@ for (const mode of MODES) {
   })
 }
 
-const REMOVE =
-  "inline() cannot write 'icons/cart.svg' in production without fingerprints: remove 'fingerprint: false'"
+const ENVIRONMENTS = {
+  production: "remove 'fingerprint: false'",
+  prod: "set NODE_ENV, or the option env, to one of development, test, production, or set 'fingerprint: true'"
+}
 
-test('in production the option and the helper inline are errors without fingerprints', async t => {
+test('where an environment has no fingerprints, the helper inline says what to set', async t => {
   const options = { env: 'production', fingerprint: false, inline: 'icons/**' } as const
   await t.throwsAsync(makeSite(t, {}, options), { message: /inline needs fingerprints/ })
   const routes: Middleware = (ctx, next) =>
     ctx.path === '/page' ? (ctx.body = ctx.assets.inline('icons/cart.svg')) : next()
   const site = { 'images/icons/cart.svg': CART, 'a.txt': '' }
-  const given = { env: 'production', fingerprint: false, routes }
-  const { ask, errors } = await makeSite(t, site, given)
-  await ask('/page')
-  t.is(errors[0]?.message, REMOVE)
-  t.is((await ask('/assets/a.txt')).status, 404)
+  for (const [env, remedy] of Object.entries(ENVIRONMENTS)) {
+    const { ask, errors } = await makeSite(t, site, { env, fingerprint: false, routes })
+    await ask('/page')
+    const where = `in the environment '${env}' without fingerprints`
+    t.is(errors[0]?.message, `inline() cannot write 'icons/cart.svg' ${where}: ${remedy}`)
+    t.is((await ask('/assets/a.txt')).status, 404)
+  }
 })
