@@ -143,6 +143,13 @@ export function reasonOf(error: unknown): string {
   return typeof message === 'string' ? message : inspect(error)
 }
 
+/** Says why a file cannot be read, so that a check goes on with the others; any other error is a bug. */
+export function whyUnreadable(error: unknown): string {
+  if (error instanceof AssetError) return error.message
+  if ((error as NodeJS.ErrnoException | undefined)?.syscall === undefined) throw error
+  return `cannot be read: ${reasonOf(error)}`
+}
+
 // Control characters (C0, DEL, C1), line separators, and the marks, embeddings, overrides and isolates of UAX 9.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 

@@ -1,7 +1,7 @@
 // Checks copies and deltas beside files; in a directory, also the files that its manifest names or `keep` has copied.
 import { join } from 'node:path'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { ifAssetError } from '../../runtime/errors.ts'
+import { ifAssetError, whyUnreadable } from '../../runtime/errors.ts'
 import { digestOfFile } from '../../runtime/files/digest.ts'
 import { CODINGS, compareFile, withoutCodingExtension } from '../../runtime/files/codings.ts'
 import { statOf } from '../../runtime/files/disk.ts'
@@ -61,16 +61,18 @@ async function missingIn({ path: top }: BuiltDirectory, build: BuildFiles) {
 async function keptProblems(built: BuiltDirectory, build?: BuildFiles): Promise<Problem[]> {
   if (build) await requireList(built, build)
   const kept = [...(await keptIn(built))].filter(([file]) => !build?.paths.has(file))
-  const found = await inParallel(kept, CONCURRENCY, async ([path, { digest }]) => {
+  const check = async ([path, { digest }]: (typeof kept)[number]) => {
     if (!built.files.has(path)) return [{ path, message: `is missing, ${KEEP_AGAIN}` }]
     const isIntact = !digest || (await digestOfFile(join(built.path, path))) === digest
     return isIntact ? [] : [{ path, message: `is damaged, ${KEEP_AGAIN}` }]
-  })
-  return found.flat()
+  }
+  return (await inParallel(kept, CONCURRENCY, each => check(each).catch(unread(each[0])))).flat()
 }
 
 const KEEP_AGAIN =
   "and was kept from an earlier build: run 'npx koa-fresh-assets keep' with that build again"
+
+const unread = (path: string) => (error: unknown) => [{ path, message: whyUnreadable(error) }]
 
 /** Checks the copies and deltas in a directory that may contain anything. */
 export async function checkFiles(
@@ -80,7 +82,7 @@ export async function checkFiles(
 ): Promise<CheckedCopies> {
   const versions = groupBy(all, versionKey)
   const files = new Set(all.filter(isChecked))
-  const check = async (path: string): Promise<readonly Checked[]> => {
+  const check = async (path: string): Promise<Checked[]> => {
     const original = originalOf(path)
     // The original may be a link.
     const isAlone =
@@ -91,19 +93,16 @@ export async function checkFiles(
       const message = isAlone ? NO_ORIGINAL : await faultOfDelta(delta, target, others)
       return [{ path, message }]
     }
-    const isOrphan = isAlone && !isArchive(original, files)
+    const orphan = isAlone && !isArchive(original, files) ? [{ path, message: NO_ORIGINAL }] : []
     const copies = CODINGS.filter(({ extension }) => files.has(path + extension))
-    const compared = await compareCopies(top, path, copies)
-    return isOrphan ? [...compared, { path, message: NO_ORIGINAL }] : compared
+    return [...(await compareCopies(top, path, copies)), ...orphan]
   }
-  const checked = (await inParallel([...files], CONCURRENCY, check)).flat()
-  const sorted = checked.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const found = await inParallel([...files], CONCURRENCY, at => check(at).catch(unread(at)))
+  const checked = found.flat().toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return {
     copies: checked.length,
-    unread: checked.filter(({ isUnread }) => isUnread).length,
-    problems: sorted.flatMap(({ path, message }) =>
-      message === undefined ? [] : { path, message }
-    )
+    unread: checked.filter((each: Checked) => each.isUnread).length,
+    problems: checked.flatMap(({ path, message }) => (message ? { path, message } : []))
   }
 }
 
@@ -122,16 +121,17 @@ async function compareCopies(top: string, path: string, codings: typeof CODINGS)
   const stats = codings.length > 0 ? await statOf(file) : undefined
   if (!stats) return []
   const original = { size: Number(stats.size), digest: await digestOfFile(file) }
-  return inParallel(codings, CODINGS.length, async (coding): Promise<Checked> => {
-    const comparison = await compareFile(original, file + coding.extension, coding)
+  return inParallel(codings, CODINGS.length, async coding => {
+    const copy = path + coding.extension
+    const comparison = await compareFile(original, join(top, copy), coding).catch(whyUnreadable)
     const isUnread = comparison === undefined || comparison === 'unsupported'
-    const message = isUnread ? undefined : FAULTS[comparison]
-    return { path: path + coding.extension, message, isUnread }
+    const message = isUnread ? undefined : (FAULTS[comparison] ?? comparison)
+    return { path: copy, message, isUnread }
   })
 }
 
-const FAULTS = {
-  equal: undefined,
+const FAULTS: Partial<Record<string, string>> = {
+  equal: '',
   different: 'does not decompress to the original',
   damaged: 'cannot be decompressed'
 }

@@ -1,5 +1,6 @@
 // Checks what a project serves: its own assets, and the builds in its mounts.
 import { inParallel } from '../../runtime/concurrency.ts'
+import { whyUnreadable } from '../../runtime/errors.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../runtime/files/digest.ts'
 import { sameBytes } from '../../runtime/files/open-file.ts'
 import { statOf } from '../../runtime/files/disk.ts'
@@ -63,7 +64,9 @@ async function verifyBelow(
   isChecked: (path: string) => boolean,
   encode: typeof encodePath
 ) {
-  const files = await requestableFiles(dir)
+  const files = await requestableFiles(dir).catch(whyUnreadable)
+  if (typeof files === 'string')
+    return { copies: 0, unread: 0, problems: [{ path: urlPath || '/', message: files }] }
   if (files.length === 0) return undefined
   const found = await checkFiles(dir, files, path => isChecked(`${urlPath}/${path}`))
   const at = (problem: Problem) => ({ ...problem, path: encode(`${urlPath}/${problem.path}`) })
@@ -76,12 +79,13 @@ async function verifyAssets(settings: Project) {
   const check = async ([path, entry]: [string, Asset]): Promise<Problem[]> => {
     const [target, name] = [decodeURIComponent(entry.target), decodeURIComponent(path)]
     const [file, plain] = [publicFile(settings, target), publicFile(settings, name)]
-    const message = await faultOfTarget(file, path, entry)
+    const message = await faultOfTarget(file, path, entry).catch(whyUnreadable)
     if (message !== undefined) return [{ path: entry.target, message }]
     intact.add(target)
-    if (target !== name && !(await sameBytes(file, plain))) {
+    const isSame = target === name || (await sameBytes(file, plain).catch(whyUnreadable))
+    if (isSame !== true) {
       const isThere = (await statOf(plain)) !== undefined
-      return [{ path, message: isThere ? writtenSince(entry.target) : MISSING }]
+      return [{ path, message: isSame || (isThere ? writtenSince(entry.target) : MISSING) }]
     }
     intact.add(name)
     return []

@@ -11,7 +11,7 @@ import type { Problem } from '../../runtime/app/extra.ts'
 import type { Pipeline } from '../../runtime/app/pipeline.ts'
 import { publishingIn } from '../../publishing/building/on-request.ts'
 import { inParallel } from '../../runtime/concurrency.ts'
-import { AssetError, ifAssetError, reasonOf } from '../../runtime/errors.ts'
+import { AssetError, reasonOf, whyUnreadable } from '../../runtime/errors.ts'
 import { CODINGS } from '../../runtime/files/codings.ts'
 import { checksumsOf, digestOfFile } from '../../runtime/files/digest.ts'
 import { statOf } from '../../runtime/files/disk.ts'
@@ -73,7 +73,7 @@ export type ListedMount = Awaited<ReturnType<typeof listMounts>>[number]
 export function listMounts({ mounts, root, env }: Settings) {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, manifest } = mount
-    const named = await filesOf(mount, env).catch(ifAssetError(error => error.message))
+    const named = await filesOf(mount, env).catch(whyUnreadable)
     return {
       mount: urlPath || '/',
       directory: pathFrom(root, dir),

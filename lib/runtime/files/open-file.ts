@@ -60,7 +60,7 @@ async function opened(path: string): Promise<number | undefined> {
     return await now()
   } catch (error) {
     if (isMiss(error)) return undefined
-    if (!isInUse(error)) throw error
+    if (!isInUse(error)) throw named(error)
     return undefinedIfMissing(onceFree(now))
   }
 }

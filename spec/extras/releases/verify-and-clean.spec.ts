@@ -6,6 +6,7 @@ import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/
 import { lock } from '../../../lib/publishing/writing/lock.ts'
 import { digestOf } from '../../../lib/runtime/files/digest.ts'
 import { withFingerprint } from '../../../lib/runtime/urls/spelling.ts'
+import { onFailingDisk, type DiskCall } from '../../support/failing-disk.ts'
 import { IMAGES } from '../../support/images.ts'
 import { AS_WRITTEN, COPIES, makeProject, placed, run, targetOf } from '../../support/index.ts'
 import { test, writeFiles, type ExecutionContext } from '../../support/index.ts'
@@ -32,6 +33,25 @@ test('verify says what to do about a plain name that is missing or differs from 
     { path: '/assets/logo.png', message: missing }
   ]
   t.deepEqual((await verify({ root })).problems, expected)
+})
+
+test('verify lists a file that the process may not read, and goes on with the others', async t => {
+  const root = makeProject(t, placed({ 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT }))
+  await precompile({ root, ...AS_WRITTEN })
+  const file = (path: string) => join(root, 'public', path)
+  rmSync(file('/assets/a.css'))
+  rmSync(file(targetOf(root, '/assets/c.css')))
+  const target = targetOf(root, '/assets/b.css')
+  for (const path of [target, '/assets/b.css', `${target}.gz`, '/assets']) {
+    const denied = ({ path: at }: DiskCall) => at === file(path)
+    const run = () => verify({ root })
+    const { result, failed } = await onFailingDisk(root, { at: denied, code: 'EACCES' }, run)
+    const call = `EACCES: permission denied, ${failed?.syscall} '${file(path)}'`
+    const told = result.problems.find(each => each.path === path)?.message
+    const remedy = 'correct its permissions, or those of its folder'
+    t.is(told, `cannot be read: ${call}: ${remedy}`)
+    t.is(result.problems.length, 3, 'one of a.css and one of c.css as well')
+  }
 })
 
 /** A problem of each copy, in the order of the report. */
