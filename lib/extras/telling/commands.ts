@@ -32,7 +32,7 @@ response is not a file.`,
     const { steps, outcome, isFound, verdict } = explanation
     const reason = verdict?.reason === undefined ? [] : [['', verdict.reason]]
     const advice = reason.length > 0 ? 'errors.md' : 'troubleshooting.md#a-404'
-    const help = isFound ? [] : [['help', helpAt(advice)]]
+    const help = isFound ? [] : [['help', pipeline.failure?.help ?? helpAt(advice)]]
     const lines = steps.flatMap(({ subject, finding, details }) => [
       [subject, finding],
       ...details.map(detail => ['', detail])

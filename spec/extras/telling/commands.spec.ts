@@ -36,7 +36,7 @@ test('a configuration file that sets another root is not called missing', async 
   }
 })
 
-test('list prints every asset, before it is precompiled and after', async t => {
+test('list prints every asset; of a broken manifest, it and explain say what to do', async t => {
   const root = makeShop(t, {
     'stylesheets/app.css': 'a{}',
     'b.txt': 'b',
@@ -63,7 +63,11 @@ None of them is precompiled: run npx koa-fresh-assets precompile
     { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
   ])
   writeFiles(root, { 'public/assets.json': '{' })
-  t.is((await run(root, 'list')).status, 1)
+  for (const line of ['list', 'explain b.txt --env production']) {
+    const { status, stdout, stderr } = await run(root, line)
+    const help = /node_modules\/koa-fresh-assets\/docs\/(\S+)\n$/.exec(stdout + stderr)?.[1]
+    t.deepEqual([status, help], [1, 'errors.md#manifest-broken'], line)
+  }
   t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
 })
 
