@@ -247,10 +247,13 @@ soakTest('a package brings its assets, in development and in production', async 
   t.is((await site.ask('/assets/confetti/spark.svg')).text, '<svg id="own"/>')
 
   site.write({ 'apps/admin/assets/stylesheets/admin.css': 'p {}' })
+  const server = site.read('server.js')
+  site.write({ 'server.js': server.replace('confetti(ctx)', "confetti(ctx, { nonce: 'n1' })") })
   await site.run('npx koa-fresh-assets precompile')
   await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
-  const urls = urlsIn((await site.ask('/')).text)
-  t.is(urls.length, 2)
+  const { text } = await site.ask('/')
+  const urls = urlsIn(text)
+  t.deepEqual([urls.length, text.match(/ nonce="n1"/g)?.length], [2, 2])
   for (const url of urls) {
     t.regex(url, withDigest(/^\/assets\/confetti\/confetti-DIGEST\./))
     t.is((await site.ask(url)).status, 200, url)
