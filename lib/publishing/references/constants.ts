@@ -47,7 +47,9 @@ function* parametersIn(code: string): Iterable<string> {
 
 const finderFor = memoized((constants: Constants) => {
   const expressions = Object.keys(constants).toSorted((a, b) => b.length - a.length)
-  const all = [...expressions.map(patternOf), 'process'].join('|')
+  // Vite replaces calls of `import.meta.glob`.
+  const ofVite = String.raw`import\s*\.\s*meta(?=\s*\.\s*glob\b)`
+  const all = [...expressions.map(patternOf), ofVite, 'process'].join('|')
   const roots = [...new Set(['process', ...expressions.map(rootOf)])]
   return {
     expressions,
@@ -66,7 +68,8 @@ export async function constantsIn(code: string, constants: Constants) {
   const parameters = new Set(parametersIn(code))
   const own = roots.flatMap(([root, form]) => (form.test(code) || parameters.has(root) ? root : []))
   const found = Array.from(code.matchAll(pattern), ({ index: start, 0: text, ...groups }) => {
-    const expression = expressions.find((_, at) => groups[at + 1] !== undefined) ?? 'process'
+    const expression =
+      expressions.find((_, at) => groups[at + 1] !== undefined) ?? text.replaceAll(/\s/g, '')
     const end = start + text.length
     return { start, end, path: '', suffix: '', kind: 'constant', expression } satisfies Found
   }).filter(({ expression }) => !own.includes(rootOf(expression)))
@@ -84,7 +87,8 @@ export async function constantsIn(code: string, constants: Constants) {
   const isAsked = /\btypeof\s+process\b/.test(code)
   for (const { start, end, expression } of inCode) {
     const [more] = /^(?:\s*\.\s*[\w$]+){1,2}/.exec(code.slice(end, end + 200)) ?? []
-    const isKnown = expression === 'process' ? isAsked : expression !== 'import.meta.env'
+    const isKnown =
+      expression === 'process' ? isAsked : !/^import\.meta(?:\.env)?$/.test(expression)
     const name = expression + (more ?? '').replace(/\s/g, '')
     if (more !== undefined && !isKnown && !unknown.has(name)) unknown.set(name, start)
   }

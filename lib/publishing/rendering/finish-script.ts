@@ -31,7 +31,9 @@ export async function finishScript(
     const [place] = at === -1 ? [] : positionsOf(source, [at])
     const shown = place ? `:${place.line + 1}:${place.column + 1}` : ''
     const what = expression.startsWith('import') ? 'is undefined' : 'browsers do not have'
-    return `${name}${shown} uses ${expression}, which ${what}: set define: { '${expression}': … }`
+    const isGlob = expression === 'import.meta.glob'
+    const remedy = isGlob ? 'import each module' : `set define: { '${expression}': … }`
+    return `${name}${shown} uses ${expression}, which ${what}: ${remedy}`
   })
   if (!values.some(Boolean)) return { code: given, looked, doubts }
   // Nobody reads a map of a larger text, which is several times as long as the text.

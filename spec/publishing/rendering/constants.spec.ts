@@ -58,26 +58,31 @@ test('an error after a replaced import.meta.env names its place in the source', 
   await t.throwsAsync(run({ root }), { message: new RegExp(message) })
 })
 
-test('an environment variable without a value is a warning with its place, in all environments', async t => {
-  const uses =
-    'export const a = process.env.API\nexport const b = [import.meta.env.VITE_A, process.env.API]'
+test('import.meta.glob and an environment variable without a value are warnings with their places, in all environments', async t => {
+  const uses = `export const a = process.env.API
+export const b = [import.meta.env.VITE_A, process.env.API]
+export const c = () => import.meta.glob("import.meta.glob()") // import.meta.glob`
   const files = { 'warned.js': uses, 'warned-too.js.ts': `type A = 1\n${uses}` }
   const root = makeProject(t, placed(files))
   const warning = (name: string, what: string) =>
     `uses ${name}, which ${what}: set define: { '${name}': … }`
   const warnings = [
     warning('process.env.API', 'browsers do not have'),
-    warning('import.meta.env.VITE_A', 'is undefined')
+    warning('import.meta.env.VITE_A', 'is undefined'),
+    'uses import.meta.glob, which is undefined: import each module'
   ]
-  const places = words('warned.js:1:18 warned.js:2:19 warned-too.js.ts:2:18 warned-too.js.ts:3:19')
-  const told = places.map((place, at) => `apps/web/assets/${place} ${warnings[at % 2]}`).toSorted()
+  const places = words(
+    `warned.js:1:18 warned.js:2:19 warned.js:3:24
+    warned-too.js.ts:2:18 warned-too.js.ts:3:19 warned-too.js.ts:4:24`
+  )
+  const told = places.map((place, at) => `apps/web/assets/${place} ${warnings[at % 3]}`).toSorted()
   t.deepEqual((await run({ root })).warnings.toSorted(), told)
   const site = await makeSite(t, {}, { root, env: 'development' })
   for (const name of ['warned', 'warned-too']) await site.ask(`/assets/${name}.js`)
   const logged = warningsAbout('assets/warned').map(each => each.replace(/^koa-\S+ /, ''))
   t.deepEqual(logged.toSorted(), told)
   const define = { 'process.env.API': '/api', 'import.meta.env.VITE_A': null }
-  t.deepEqual((await run({ root, define })).warnings, [])
+  t.deepEqual((await run({ root, define })).warnings.length, 2)
 })
 
 test('a published file is made again for another value of define, or another environment', async t => {
