@@ -105,7 +105,10 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const extraSources = settleSources(asked, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist) existingDirectory(`apps.${name}.dir`, root, dir)
-  const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
+  const assets = join(dir, 'assets')
+  // One of them may be the app's own directory, with its `exclude`.
+  const own = extraSources.find(each => each.dir === assets && each.at === undefined)
+  const sources = Object.freeze(unique([own ?? { dir: assets }, ...extraSources]))
   const written = (each: string) => (isAbsolute(each) ? pathFrom(root, each) : each)
   const dirs = asked.map(each => ({ ...each, dir: written(each.dir) }))
   const places = { path, dir: pathFrom(root, dir), sources: dirs }

@@ -6,7 +6,7 @@ import type { LayeredExtras, MountExtras, ProjectExtras } from './extra-options.
 
 /** A source directory that is published under its own layout, or in part. */
 export interface SourceOptions {
-  /** The directory, relative to the app's directory. */
+  /** The directory, relative to the app's directory; `assets` gives the app's own an `exclude`. */
   dir: string
   /**
    * The folder below the URL prefix, such as `icons`, under which the tree is published with its layout: names keep all

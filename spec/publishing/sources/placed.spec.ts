@@ -3,7 +3,14 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import { precompile } from '../../../lib/index.ts'
-import { makeFingerprinted, makeProject, makeSite, MODES, placed } from '../../support/index.ts'
+import {
+  makeFingerprinted,
+  makeProject,
+  makeSite,
+  MODES,
+  placed,
+  run
+} from '../../support/index.ts'
 import { removeFolder, test, until, warningsAbout, writeFiles } from '../../support/index.ts'
 import type { Files, SiteOptions } from '../../support/index.ts'
 
@@ -32,6 +39,16 @@ test('a name in exclude is not served, even if a file takes the place of the fol
   removeFolder(join(root, 'lib/node_modules'))
   writeFiles(root, { 'lib/node_modules': 'a file' })
   t.is((await site.ask('/assets/lib/node_modules')).status, 404)
+})
+
+test('an entry of sources for the app’s own directory takes the place of that', async t => {
+  const files = { 'js/app.js': 'a', 'js/app.test.js': "import 'node:test'" }
+  const sources = [{ dir: '../../theme' }, { dir: 'assets', exclude: '*.test.js' }]
+  const root = makeProject(t, { ...placed(files), 'theme/app.js': 'b' })
+  t.is((await run({ root, sources })).assets, 1)
+  const site = await makeSite(t, {}, { root, sources })
+  t.is((await site.ask('/assets/app.js')).text.split('\n')[0], 'a')
+  t.is((await site.ask('/assets/app.test.js')).status, 404)
 })
 
 // A page that names an asset without a source: a warning for its developer, never an error in the page.
