@@ -41,7 +41,7 @@ const EXTRA: Budgets = {
   inspector: 631,
   hot: 702,
   'kept-index': 156,
-  live: 1149,
+  live: 1146,
   media: 553,
   modules: 2486,
   names: 547,
@@ -52,7 +52,7 @@ const EXTRA: Budgets = {
   telling: 816,
   uploads: 150,
   vite: 1801,
-  warnings: 321
+  warnings: 324
 }
 /** The files of lib itself: the two middleware, both together, and the command. */
 const ENTRIES: Budgets = {

@@ -35,7 +35,10 @@ function neitherMode({ env, apps, options }: Project): string | undefined {
   const configure = (layer: object) =>
     `configure: ${inspect({ [env]: layer }, { breakLength: Infinity })}`
   const names = idle.map(app => app.name).join(', ')
-  return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
+  // `prod`, `Production`
+  const meant = ENVIRONMENTS.find(each => each.startsWith(env.trim().toLowerCase()))
+  const advice = meant === undefined ? 'Set' : `Did you mean '${meant}'? Otherwise set`
+  return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). ${advice} ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
 /** Outside of development these values mean that a server in front sends the files; others get a warning. */

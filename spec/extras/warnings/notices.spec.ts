@@ -38,12 +38,15 @@ testNotices('a project that only serves its public is not reported', { 'public/a
   [served]
 ])
 
-const neither = (env: string, key = env) =>
-  `neither compile nor fingerprint is on in the environment '${env}', so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
+const neither = (env: string, key = env, advice = 'Set') =>
+  `neither compile nor fingerprint is on in the environment '${env}', so no source is published (apps: web). ${advice} configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
+
+const MEANT = "Did you mean 'production'? Otherwise set"
 
 testNotices('an environment without compile and fingerprint is reported, with the remedy', FILES, [
   [{ env: 'staging', ...served }, neither('staging')],
-  [{ env: 'Production', ...served }, neither('Production')],
+  [{ env: 'Production', ...served }, neither('Production', 'Production', MEANT)],
+  [{ env: 'prod', ...served }, neither('prod', 'prod', MEANT)],
   [{ env: 'pre-prod\u001b', ...served }, neither('pre-prod\\x1B', "'pre-prod\\x1B'")],
   [{ env: 'staging', compile: true }],
   [{ env: 'staging', apps: { web: { fingerprint: true } } }],
