@@ -246,9 +246,8 @@ soakTest('a package brings its assets, in development and in production', async 
   site.write({ 'apps/web/assets/images/confetti/spark.svg': '<svg id="own"/>' })
   t.is((await site.ask('/assets/confetti/spark.svg')).text, '<svg id="own"/>')
 
-  site.write({ 'apps/admin/assets/stylesheets/admin.css': 'p {}' })
-  const server = site.read('server.js')
-  site.write({ 'server.js': server.replace('confetti(ctx)', "confetti(ctx, { nonce: 'n1' })") })
+  const server = site.read('server.js').replace('confetti(ctx)', "confetti(ctx, { nonce: 'n1' })")
+  site.write({ 'apps/admin/assets/stylesheets/admin.css': 'p {}', 'server.js': server })
   await site.run('npx koa-fresh-assets precompile')
   await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
   const { text } = await site.ask('/')

@@ -36,21 +36,16 @@ test('verify says what to do about a plain name that is missing or differs from 
 })
 
 test('verify lists a file that the process may not read, and goes on with the others', async t => {
-  const root = makeProject(t, placed({ 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT }))
+  const root = makeProject(t, placed({ 'a.css': TEXT, 'b.css': TEXT }))
   await precompile({ root, ...AS_WRITTEN })
-  const file = (path: string) => join(root, 'public', path)
-  rmSync(file('/assets/a.css'))
-  rmSync(file(targetOf(root, '/assets/c.css')))
+  rmSync(join(root, 'public', targetOf(root, '/assets/a.css')))
   const target = targetOf(root, '/assets/b.css')
   for (const path of [target, '/assets/b.css', `${target}.gz`, '/assets']) {
-    const denied = ({ path: at }: DiskCall) => at === file(path)
-    const run = () => verify({ root })
-    const { result, failed } = await onFailingDisk(root, { at: denied, code: 'EACCES' }, run)
-    const call = `EACCES: permission denied, ${failed?.syscall} '${file(path)}'`
-    const told = result.problems.find(each => each.path === path)?.message
-    const remedy = 'correct its permissions, or those of its folder'
-    t.is(told, `cannot be read: ${call}: ${remedy}`)
-    t.is(result.problems.length, 3, 'one of a.css and one of c.css as well')
+    const at = (call: DiskCall) => call.path === join(root, 'public', path)
+    const { result } = await onFailingDisk(root, { at, code: 'EACCES' }, () => verify({ root }))
+    const told = result.problems.find(each => each.path === path)?.message ?? ''
+    t.regex(told, /^cannot be read: EACCES: .*: correct its permissions, or those of its folder$/)
+    t.is(result.problems.length, 2)
   }
 })
 

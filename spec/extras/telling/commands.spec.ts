@@ -65,8 +65,7 @@ None of them is precompiled: run npx koa-fresh-assets precompile
   writeFiles(root, { 'public/assets.json': '{' })
   for (const line of ['list', 'explain b.txt --env production']) {
     const { status, stdout, stderr } = await run(root, line)
-    const help = /node_modules\/koa-fresh-assets\/docs\/(\S+)\n$/.exec(stdout + stderr)?.[1]
-    t.deepEqual([status, help], [1, 'errors.md#manifest-broken'], line)
+    t.regex(`${status}${stdout}${stderr}`, /^1[^]*docs\/errors\.md#manifest-broken\n$/, line)
   }
   t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
 })
