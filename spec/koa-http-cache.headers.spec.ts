@@ -3,18 +3,13 @@ import { createReadStream } from 'node:fs'
 import { inDevelopment, test, type ExecutionContext } from './support/index.ts'
 import Koa from 'koa'
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
-import { KOAS, open } from './support/cached-site.ts'
+import { KOAS, open, openRoute } from './support/cached-site.ts'
 
 type Route = (ctx: Koa.Context) => unknown
 
 /** A site of one page, whose route runs this first. */
-const pageOf = (t: ExecutionContext, options: HttpCacheOptions, route: Route) => {
-  const app = new Koa().use(koaHttpCache(options)).use(async ctx => {
-    ctx.body = 'page'
-    await route(ctx)
-  })
-  return open(t, app)
-}
+const pageOf = (t: ExecutionContext, options: HttpCacheOptions, route: Route) =>
+  openRoute(t, ctx => ((ctx.body = 'page'), route(ctx)), options)
 
 test('a call that is rejected leaves the headers as they were', async t => {
   const unsafe = { extension: { x: 'a\r\nb: c' } }
@@ -172,6 +167,11 @@ const written: Route = ctx => {
   if (ctx.method === 'POST') ctx.invalidateCacheGroups('books')
   ctx.set('X-Other', 'kept')
 }
+const render: Koa.Middleware = (ctx, next) =>
+  next().catch((error: Error & { status?: number }) => {
+    ctx.status = Math.max(error.status ?? 500, 400)
+    ctx.body = 'sorry'
+  })
 const frozen = Object.freeze(Object.assign(new Error('frozen'), { status: 503 }))
 const FAILURES: Readonly<Record<string, Route>> = {
   'that the route responds': ctx => void (ctx.status = 500),
@@ -189,11 +189,6 @@ const FAILURES: Readonly<Record<string, Route>> = {
   }
 }
 test('a failed response changes nothing in any cache, wherever it is rendered', async t => {
-  const render: Koa.Middleware = (ctx, next) =>
-    next().catch((error: unknown) => {
-      ctx.status = (error as { status?: number }).status ?? 500
-      ctx.body = 'sorry'
-    })
   for (const [kind, fail] of Object.entries(FAILURES)) {
     // Koa itself writes on the error, so that a frozen one never becomes a response of its.
     const places = kind.includes('frozen') ? [] : ['nowhere']
@@ -234,11 +229,6 @@ const LATE: Readonly<Record<string, Route>> = {
   'a boolean that is a function': ctx => void (Boolean(ctx.fresh) && (ctx.status = 304))
 }
 test('an error of a route or of what finishes its response changes nothing in any cache', async t => {
-  const render: Koa.Middleware = (ctx, next) =>
-    next().catch((error: Error & { status?: number }) => {
-      ctx.status = Math.max(error.status ?? 500, 400)
-      ctx.body = 'sorry'
-    })
   for (const [kind, route] of Object.entries(LATE))
     for (const defaults of [{}, { cacheControl: 'public' }])
       for (const isWritten of [true, false]) {
