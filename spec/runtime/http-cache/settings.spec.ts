@@ -200,10 +200,8 @@ const WRONG: readonly [unknown, RegExp][] = [
   [{ version: '1' }, /version must be a function of ctx, got '1'/],
   [{ expires: -1 }, /expires must be whole seconds, 0 or more, got -1/],
   [{ expires: 'soon' }, /expires must be whole seconds, or a string with a unit .*got 'soon'/],
-  [{ cacheControl: 'publik' }, /did you mean 'public'/],
   [{ cacheControl: 'public, maxAge=60' }, /did you mean 'max-age'/],
   [{ cacheControl: 'public, private' }, /contradict each other/],
-  [{ cacheControl: 'public, max-aeg=60' }, /unknown directive 'max-aeg': did you mean 'max-age'/],
   [
     { cacheControl: 'public max-age=6' },
     /cacheControl must be .*'public, max-age=3600'.*, got 'pub/
