@@ -247,7 +247,6 @@ test('a response has no Vary without a compressed copy, or while sources are com
 const FILES: Files = {
   '/dist/a.txt': 'a text',
   '/dist/b.bin': 'binary',
-  '/dist/manifest.json': JSON.stringify({ 'a.js': { file: 'b.bin', isEntry: true } }),
   '/public/c.txt': 'in public'
 }
 
