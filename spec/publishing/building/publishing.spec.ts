@@ -4,7 +4,6 @@ import { makeSite, replaceCalls, test, untilSettled, type Site } from '../../sup
 
 const SOURCE = 'stylesheets/app.css'
 const TARGET = '/public/assets/app.css'
-const URL = '/assets/app.css'
 const THEN = 1_700_000_000
 
 const stateOf = (site: Site) => {
@@ -12,7 +11,7 @@ const stateOf = (site: Site) => {
   return { ino, mtimeNs, ctimeNs, size, mode }
 }
 
-const sent = async (site: Site, path = URL) => {
+const sent = async (site: Site, path = '/assets/app.css') => {
   const { status, text } = await site.ask(path)
   return [status, text]
 }

@@ -13,7 +13,6 @@ const CODE = [
 ].join('\n')
 const FILES = { 'plain.js': CODE, 'typed.js.ts': `let n: number = 1\n${CODE}` }
 const INLINE = ['after = ', 'f(1)', 'own = ', 'behind = ', 'f(2)', 'both = ', '3)']
-const PLACES = [...INLINE, 'throw new', 'Error(']
 
 test('a large script gets no source map, which would be longer than the script', async t => {
   const large = `console.log(process.env.NODE_ENV, '${'x'.repeat(300_000)}')`
@@ -41,7 +40,7 @@ test('source maps stay correct after a replaced import.meta.env, in JavaScript a
     }
     const entries = new SourceMap(map)
     const lines = [text, source].map(each => each.split('\n'))
-    for (const place of PLACES) {
+    for (const place of [...INLINE, 'throw new', 'Error(']) {
       const [row, origin] = lines.map(all => all.findIndex(line => line.includes(place)))
       const column = lines[0]?.[row ?? 0]?.indexOf(place) ?? 0
       const entry = entries.findEntry(row ?? 0, column)

@@ -187,13 +187,11 @@ function makeText(rules: readonly string[]) {
   return { text, map, urls, written, moved: () => shiftMap(map, text, urls) }
 }
 
-const RULES = ['a{}', 'b{background:url(a.png)}', 'c{}']
-
 const asData = (map: string) =>
   `data:application/json;base64,${Buffer.from(map).toString('base64')}`
 
 test('an inline source map is adjusted to replaced URLs, whatever the form of its comment', t => {
-  const { text, map, urls, written, moved } = makeText(RULES)
+  const { text, map, urls, written, moved } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
   t.not(moved(), map)
   for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
     const withMap = (json: string) =>

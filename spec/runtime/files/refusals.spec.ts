@@ -32,7 +32,6 @@ const KINDS = {
   fsync: ['fsync']
 } as const
 const CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL', 'ERR_ACCESS_DENIED']
-const ALL = Object.values(KINDS).flat()
 
 const CSS = 'apps/web/assets/css/app.css'
 
@@ -45,7 +44,7 @@ test('assets are published where a system refuses chmod, utimes or fsync, with a
     const { root } = site
     // Modes have to be set.
     const umask = process.umask(0o077)
-    const restore = replaceCalls(t, refusing(ALL, code))
+    const restore = replaceCalls(t, refusing(Object.values(KINDS).flat(), code))
     t.is((await site.ask('/assets/deep/logo.png')).text, 'logo', code)
     for (const text of ['b{}', 'c{}']) {
       writeFiles(root, { [CSS]: text })

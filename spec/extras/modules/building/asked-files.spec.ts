@@ -7,9 +7,8 @@ import { MODES, placed, readManifest, run, test, warningsAbout } from '../../../
 import { writeFiles, type Files, type Site } from '../../../support/index.ts'
 import { dependencies, makePage, modulePkg, pkg } from '../package-files.ts'
 
-const SHEET = '.kit { src: url(../fonts/kit.woff2) }'
 const KIT: Files = {
-  'dist/a.css': SHEET,
+  'dist/a.css': '.kit { src: url(../fonts/kit.woff2) }',
   'fonts/kit.woff2': 'font',
   'x.mjs': '',
   'fonts/other.woff2': ''

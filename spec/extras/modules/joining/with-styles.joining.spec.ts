@@ -193,7 +193,6 @@ test('an import of a name that a package does not export is an error with file, 
 })
 
 const SHEETS = { 'a.css': '', 'b.css': 'p { color: red }' }
-const LOST = ['fs', 'not-there', './a.css']
 
 test('a package that imports a module of Node is an error with its file, unless that is unused', async t => {
   const main = "import { half } from 'server'\nexport const halves = half()"
@@ -205,7 +204,7 @@ test('a package that imports a module of Node is an error with its file, unless 
   const error = await t.throwsAsync(make(lost))
   const told = "server/index.js: imports 'fs', a module of Node"
   t.true(withSlashes(error.message).includes(told), error.message)
-  const unused = LOST.map((lost, at) => `import l${at} from '${lost}'`)
+  const unused = ['fs', 'not-there', './a.css'].map((lost, at) => `import l${at} from '${lost}'`)
   const { text } = await make(
     `export { other } from './other.js'\nimport sheet from './b.css' with { type: 'css' }\nexport const half = () => sheet`,
     `${unused.join('\n')}\nexport const other = () => [l0, l1, l2]`
