@@ -19,9 +19,9 @@ const RUNTIME: Budgets = {
   http: 595,
   files: 1134,
   'http-cache': 1364,
-  settings: 1398,
+  settings: 1401,
   urls: 551,
-  serving: 1926,
+  serving: 1929,
   views: 819,
   app: 1116
 }
@@ -31,7 +31,7 @@ const PUBLISHING: Budgets = {
   references: 465,
   sources: 950,
   rendering: 933,
-  building: 1439,
+  building: 1433,
   'error-page': 105,
   cli: 525
 }

@@ -5,7 +5,7 @@
 // second: it is kept, with a small body appended, and reused.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import type { ReadStream, Stats } from 'node:fs'
-import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http'
+import { ServerResponse, STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import send from 'send'
@@ -22,8 +22,14 @@ export function exitToSocket(
   return ctx => {
     const app: Context['app'] & { readonly compose?: unknown } = ctx.app
     const isFirst = app.middleware[0] === middleware && (app.compose ?? compose) === compose
-    return isFirst && !hasPassed(ctx) ? toSocket : toKoa
+    return isFirst && !hasPassed(ctx) && isOnlyListener(ctx) ? toSocket : toKoa
   }
+}
+
+// A later listener of the server may set a field: Koa responds after all of them.
+function isOnlyListener({ req }: Context): boolean {
+  const { server } = req.socket as { readonly server?: Server }
+  return server?.listenerCount('request') === 1
 }
 
 const toSocket: Exit = {

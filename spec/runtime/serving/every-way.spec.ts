@@ -1,7 +1,7 @@
 // What the other specs say of one way of sending a file holds for all of them: each request of these tables is
 // sent to a site for each way, and gets the same status, fields and bytes from all.
 import { renameSync, rmSync, utimesSync } from 'node:fs'
-import { Agent, STATUS_CODES, type RequestListener } from 'node:http'
+import { Agent, STATUS_CODES, type RequestListener, type ServerResponse } from 'node:http'
 import { connect, createServer } from 'node:http2'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -284,7 +284,11 @@ for (const [where, environment] of ENVIRONMENTS) {
 
 async function makeAsked(t: ExecutionContext, { isHttp2 = false, ...options }: Way) {
   const site = await makeSite(t, {}, options)
-  site.server.prependListener('request', setBefore)
+  const [respond] = site.server.listeners('request') as [RequestListener]
+  site.server.removeAllListeners('request').on('request', (req, res) => {
+    setBefore(req, res)
+    respond(req, res)
+  })
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
   const send = isHttp2
@@ -327,3 +331,12 @@ function comparable({ status, headers, text, bytes }: Answer, etag: string) {
   const named = Object.fromEntries(Object.entries(fields))
   return { status, fields: named, hasDate: date !== undefined, body }
 }
+
+const PLAIN = { env: 'production', fingerprint: false }
+
+test('a listener that the server gets after the application may set a field of each response', async t => {
+  const site = await makeSite(t, {}, { root: makeProject(t, FILES), ...PLAIN })
+  site.server.on('request', (_, res: ServerResponse) => void res.setHeader('X-Late', 'yes'))
+  for (const path of ['/a.css', '/a.css', '/logo.png', '/logo.png', '/assets/none.css'])
+    t.is((await site.ask(path)).headers['x-late'], 'yes', path)
+})
