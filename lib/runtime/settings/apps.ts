@@ -106,9 +106,15 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist) existingDirectory(`apps.${name}.dir`, root, dir)
   const assets = join(dir, 'assets')
-  // One of them may be the app's own directory, with its `exclude`.
-  const own = extraSources.find(each => each.dir === assets && each.at === undefined)
-  const sources = Object.freeze(unique([own ?? { dir: assets }, ...extraSources]))
+  // Some of them may be the app's own directory, with more of its `exclude`.
+  const isOwn = (each: SourceDirectory) => each.dir === assets && each.at === undefined
+  const globs = (key: 'include' | 'exclude') => {
+    const all = extraSources.filter(isOwn).flatMap(each => each[key] ?? [])
+    return all.length > 0 ? all : undefined
+  }
+  const own = { dir: assets, include: globs('include'), exclude: globs('exclude') }
+  const others = extraSources.filter(each => !isOwn(each))
+  const sources = Object.freeze(unique([own, ...others]))
   const written = (each: string) => (isAbsolute(each) ? pathFrom(root, each) : each)
   const dirs = asked.map(each => ({ ...each, dir: written(each.dir) }))
   const places = { path, dir: pathFrom(root, dir), sources: dirs }

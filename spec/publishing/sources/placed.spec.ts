@@ -41,14 +41,16 @@ test('a name in exclude is not served, even if a file takes the place of the fol
   t.is((await site.ask('/assets/lib/node_modules')).status, 404)
 })
 
-test('an entry of sources for the app’s own directory takes the place of that', async t => {
-  const files = { 'js/app.js': 'a', 'js/app.test.js': "import 'node:test'" }
-  const sources = [{ dir: '../../theme' }, { dir: 'assets', exclude: '*.test.js' }]
+test('entries of sources for the app’s own directory exclude files of that together', async t => {
+  const files = { 'js/app.js': 'a', 'js/app.test.js': "import 'node:test'", 'js/old.js': '' }
+  const excluding = ['*.test.js', 'old.js'].map(exclude => ({ dir: 'assets', exclude }))
+  const sources = [{ dir: '../../theme' }, 'assets', ...excluding]
   const root = makeProject(t, { ...placed(files), 'theme/app.js': 'b' })
   t.is((await run({ root, sources })).assets, 1)
   const site = await makeSite(t, {}, { root, sources })
   t.is((await site.ask('/assets/app.js')).text.split('\n')[0], 'a')
-  t.is((await site.ask('/assets/app.test.js')).status, 404)
+  for (const name of ['app.test.js', 'old.js'])
+    t.is((await site.ask(`/assets/${name}`)).status, 404)
 })
 
 // A page that names an asset without a source: a warning for its developer, never an error in the page.
