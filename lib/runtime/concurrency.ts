@@ -75,8 +75,8 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
 export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return key => {
-    const value = known.get(key) ?? make(key)
-    known.set(key, value)
+    let value = known.get(key)
+    if (value === undefined) known.set(key, (value = make(key)))
     return value
   }
 }

@@ -8,7 +8,7 @@ import type { KnownImports, PageDependency } from './extra.ts'
 export interface OnRequest {
   /** Brings a file up to date, and resolves to its target if that saves a stat. @throws AssetError for a broken source */
   publish(app: AppSettings, name: string): Promise<Target | undefined>
-  /** The apps with fingerprints, and whether no source may have been added or removed, as far as is known without a stat. */
+  /** `names` are those of apps with fingerprints, which are current unless events have reported a source. */
   readonly rebuilt: { readonly names: Names; readonly isCurrent: boolean }
   /** Pages wait for these: new sources, packages, builds. */
   readonly dependencies: readonly PageDependency[]

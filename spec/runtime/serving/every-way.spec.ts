@@ -332,10 +332,9 @@ function comparable({ status, headers, text, bytes }: Answer, etag: string) {
   return { status, fields: named, hasDate: date !== undefined, body }
 }
 
-const PLAIN = { env: 'production', fingerprint: false }
-
 test('a listener that the server gets after the application may set a field of each response', async t => {
-  const site = await makeSite(t, {}, { root: makeProject(t, FILES), ...PLAIN })
+  const options = { env: 'production', fingerprint: false, root: makeProject(t, FILES) }
+  const site = await makeSite(t, {}, options)
   site.server.on('request', (_, res: ServerResponse) => void res.setHeader('X-Late', 'yes'))
   for (const path of ['/a.css', '/a.css', '/logo.png', '/logo.png', '/assets/none.css'])
     t.is((await site.ask(path)).headers['x-late'], 'yes', path)
